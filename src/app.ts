@@ -1,0 +1,104 @@
+import { watchScopes } from "./capabilities/scope-watch.ts";
+import type { Config } from "./config/load-config.ts";
+import type { DatabaseClient } from "./db/client.ts";
+import { migrate, readSchemaVersion } from "./db/migrate.ts";
+import { openEmbedded } from "./db/open-embedded.ts";
+import { describeUrl, openPostgres } from "./db/open-postgres.ts";
+import type { Ownership } from "./db/owner-lock.ts";
+import { createEventBus, type EventBus } from "./events.ts";
+import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/backup.ts";
+import type { ExportFooter } from "./housekeeping/export-format.ts";
+import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
+import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
+import { type Job, startJobs } from "./housekeeping/job-queue.ts";
+import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
+import type { Logger } from "./log.ts";
+import { traced } from "./tracing.ts";
+
+export interface DatabaseStatus {
+  readonly engine: "pglite" | "postgres";
+  readonly at: string;
+  readonly schemaVersion: number;
+}
+
+/** Everything PML can do, built once. Protocol, HTTP and command line all call these operations. */
+export interface App extends AsyncDisposable {
+  readonly events: EventBus;
+  databaseStatus(): Promise<DatabaseStatus>;
+  exportMemory(write: LineSink): Promise<ExportFooter>;
+  importMemory(path: string): Promise<ImportResult>;
+  backup(): Promise<BackupResult>;
+}
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly ownership: Ownership;
+  readonly log: Logger;
+}
+
+export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
+  await using opening = new AsyncDisposableStack();
+  const client = opening.use(await openDatabase(config, ownership));
+  const events = createEventBus();
+  opening.use(
+    await watchScopes({
+      client,
+      onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+      onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+    }),
+  );
+  const backup = (): Promise<BackupResult> =>
+    traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
+  opening.use(
+    await startJobs({
+      client,
+      jobs: housekeepingJobs(client, backup),
+      onError: (error) => log.error({ error: error.message }, "job queue"),
+    }),
+  );
+  const open = opening.move();
+  return {
+    events,
+    databaseStatus: async () => ({
+      engine: client.engine,
+      at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
+      schemaVersion: await readSchemaVersion(client.db),
+    }),
+    exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
+    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path)),
+    backup,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+/** Opens and migrates the configured database: a server by its URL, otherwise the embedded one. */
+export async function openDatabase(config: Config, ownership: Ownership): Promise<DatabaseClient> {
+  const { url, poolSize } = config.database;
+  const client = url === undefined ? await openEmbedded(ownership) : await openPostgres({ url, poolSize });
+  try {
+    await migrate(client.db);
+    return client;
+  } catch (error) {
+    await client[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** For work on a server's database without a daemon: any number of processes may open that. */
+export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
+  await using client = await openPostgres({ url, poolSize: 2 });
+  await migrate(client.db);
+  return await work(client);
+}
+
+function housekeepingJobs(client: DatabaseClient, backup: () => Promise<unknown>): Job[] {
+  const everywhere: Job[] = [
+    { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
+  ];
+  // A PostgreSQL server vacuums itself, and its copies are its administrator's business.
+  const embeddedOnly: Job[] = [
+    { name: "storage.vacuum", cron: "15 3 * * *", run: () => vacuumTables(client.db) },
+    { name: "storage.backup", cron: "30 3 * * *", run: async () => void (await backup()) },
+  ];
+  return client.engine === "pglite" ? [...everywhere, ...embeddedOnly] : everywhere;
+}

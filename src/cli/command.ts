@@ -1,0 +1,45 @@
+import type { Terminal } from "./terminal.ts";
+
+/** The groups of `pml --help`, in its order. */
+export const GROUPS = ["Start", "Use", "Look", "Decide", "Manage"] as const;
+
+export interface CommandOption {
+  /** As commander reads it: `--port <number>`, `--yes`. */
+  readonly flags: string;
+  readonly description: string;
+  readonly parse?: (text: string) => unknown;
+  readonly hidden?: true;
+}
+
+export interface CommandArgument {
+  /** As commander reads it: `<file>` is required, `[file]` is not. */
+  readonly name: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+}
+
+/** What a command has to say. One place prints it, as text or as JSON. */
+export interface Answer {
+  readonly data: unknown;
+  readonly text: string;
+  /** Said on stderr: what changed, how to undo it, what to do next. */
+  readonly notes?: readonly string[];
+  readonly exit?: number;
+}
+
+export interface Input {
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly terminal: Terminal;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly group: (typeof GROUPS)[number];
+  readonly summary: string;
+  readonly examples: readonly [string, string];
+  readonly args?: readonly CommandArgument[];
+  readonly options?: readonly CommandOption[];
+  /** undefined: the command has written its answer itself, as a stream. */
+  run(input: Input): Promise<Answer | undefined>;
+}

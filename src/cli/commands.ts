@@ -1,0 +1,23 @@
+import type { Command } from "./command.ts";
+import { backup } from "./commands/backup.ts";
+import { doctor } from "./commands/doctor.ts";
+import { down } from "./commands/down.ts";
+import { exportCommand } from "./commands/export.ts";
+import { importCommand } from "./commands/import.ts";
+import { mcp } from "./commands/mcp.ts";
+import { serve } from "./commands/serve.ts";
+import { status } from "./commands/status.ts";
+import { up } from "./commands/up.ts";
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  serve,
+  up,
+  down,
+  mcp,
+  status,
+  doctor,
+  exportCommand,
+  importCommand,
+  backup,
+];

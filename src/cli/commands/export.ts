@@ -1,0 +1,59 @@
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { downloadFromDaemon } from "../../daemon/daemon-client.ts";
+import { PmlError } from "../../errors.ts";
+import { verifyExport } from "../../housekeeping/import-memory.ts";
+import type { Answer, Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { withProgress } from "../progress.ts";
+
+export const exportCommand: Command = {
+  name: "export",
+  group: "Manage",
+  summary: "write everything that was learned as NDJSON",
+  examples: ["pml export -o memory.pml", "pml export | gzip > memory.pml.gz"],
+  options: [{ flags: "-o, --output <file>", description: "file to write (default: stdout)" }, noStartOption],
+  async run(input): Promise<Answer | undefined> {
+    const { options, terminal } = input;
+    const output = options["output"];
+    if (typeof output !== "string" && terminal.options.json) {
+      throw new PmlError("usage", "--json prints a summary, so the export itself needs a file", {
+        hint: "Name one: pml export --json -o memory.pml",
+      });
+    }
+    const lines = await downloadFromDaemon(await reachDaemon(input), "/api/export");
+    if (typeof output !== "string") {
+      await pipeline(lines, process.stdout);
+      return undefined;
+    }
+    const footer = await withProgress("Exporting", terminal.options.quiet, () => writeFile(lines, output));
+    return {
+      data: { path: output, ...footer },
+      text: output,
+      notes: [`${footer.rows} rows, sha256 ${footer.rows_sha256}`, `Read it back: pml import ${output}`],
+    };
+  },
+};
+
+/** What is under the name is complete: a copy that breaks off leaves the old file as it was. */
+async function writeFile(
+  lines: AsyncIterable<Uint8Array>,
+  path: string,
+): Promise<{ rows: number; rows_sha256: string }> {
+  const partial = `${path}.partial`;
+  try {
+    await pipeline(lines, createWriteStream(partial, { mode: 0o600, flush: true }));
+    const { footer } = await verifyExport(partial);
+    await rename(partial, path);
+    return { rows: footer.rows, rows_sha256: footer.rows_sha256 };
+  } catch (cause) {
+    await rm(partial, { force: true });
+    if (cause instanceof PmlError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PmlError("file_unusable", `The export could not be written to ${path}: ${reason}`, {
+      hint: "Choose a file in a directory you can write to: pml export -o memory.pml",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import { resolveHome } from "../../config/environment.ts";
+import { runShim } from "../../daemon/stdio-shim.ts";
+import type { Answer, Command } from "../command.ts";
+
+export const mcp: Command = {
+  name: "mcp",
+  group: "Start",
+  summary: "speak MCP on stdin and stdout; this is what MCP clients start",
+  examples: ["claude mcp add --scope user pml -- npx -y pml mcp", "pml mcp"],
+  async run({ options }): Promise<Answer | undefined> {
+    const config = options["config"] === undefined ? [] : ["--config", String(options["config"])];
+    const exit = await runShim({
+      home: resolveHome(),
+      serveArguments: ["--exit-when-idle", ...config],
+      input: process.stdin,
+      output: process.stdout,
+      errors: process.stderr,
+    });
+    process.exit(exit);
+  },
+};

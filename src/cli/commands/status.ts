@@ -1,0 +1,49 @@
+import { resolveHome } from "../../config/environment.ts";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import { findDaemon } from "../../daemon/start-daemon.ts";
+import { EXIT } from "../../errors.ts";
+import type { Answer, Command } from "../command.ts";
+import { formatPairs } from "../table.ts";
+
+/** As the daemon tells it at /api/status. */
+interface DaemonStatus {
+  readonly pid: number;
+  readonly version: string;
+  readonly url: string;
+  readonly home: string;
+  readonly uptimeSeconds: number;
+  readonly clients: number;
+  readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
+}
+
+export const status: Command = {
+  name: "status",
+  group: "Look",
+  summary: "whether the gateway runs, where, and on what",
+  examples: ["pml status", "pml status --json --fields url,pid"],
+  async run(): Promise<Answer> {
+    const home = resolveHome();
+    const daemon = await findDaemon(home);
+    if (daemon === undefined) {
+      return {
+        data: { running: false, home },
+        text: `PML is not running (PML_HOME ${home})`,
+        notes: ["Start it: pml up"],
+        exit: EXIT.unreachable,
+      };
+    }
+    const report = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
+    return { data: { running: true, ...report }, text: describe(report) };
+  },
+};
+
+function describe({ pid, version, url, home, uptimeSeconds, clients, database }: DaemonStatus): string {
+  return formatPairs({
+    gateway: url,
+    version,
+    process: `pid ${pid}, up ${uptimeSeconds} s`,
+    clients: String(clients),
+    home,
+    database: `${database.engine} at ${database.at}, schema ${database.schemaVersion}`,
+  });
+}

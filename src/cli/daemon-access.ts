@@ -1,0 +1,27 @@
+import { resolveHome } from "../config/environment.ts";
+import type { DaemonAddress } from "../daemon/daemon-file.ts";
+import { ensureDaemon, findDaemon } from "../daemon/start-daemon.ts";
+import { PmlError } from "../errors.ts";
+import type { CommandOption, Input } from "./command.ts";
+import { withProgress } from "./progress.ts";
+
+export const noStartOption: CommandOption = {
+  flags: "--no-start",
+  description: "fail when no daemon runs, instead of starting one",
+};
+
+/** The daemon a command talks to. It is started when absent, unless --no-start forbids it. */
+export async function reachDaemon({ options, terminal }: Input): Promise<DaemonAddress> {
+  const home = resolveHome();
+  const running = await findDaemon(home);
+  if (running !== undefined) return running;
+  if (options["start"] === false) throw notRunning(home);
+  const config = options["config"] === undefined ? [] : ["--config", String(options["config"])];
+  return withProgress("Starting PML", terminal.options.quiet, () =>
+    ensureDaemon({ home, serveArguments: ["--exit-when-idle", ...config] }),
+  );
+}
+
+export function notRunning(home: string): PmlError {
+  return new PmlError("daemon_unreachable", `No PML daemon runs for ${home}`, { hint: "Start it: pml up" });
+}

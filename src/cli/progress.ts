@@ -1,0 +1,31 @@
+import { readTerminalWishes } from "../config/environment.ts";
+
+const SHOW_AFTER_MS = 300;
+const REDRAW_MS = 100;
+const LINE_EVERY_MS = 10_000;
+
+/**
+ * Says on stderr that something takes its time: nothing for what is quick, one line that is redrawn
+ * on a terminal, a line now and then in CI, nothing at all when output is piped.
+ */
+export async function withProgress<T>(label: string, quiet: boolean, work: () => Promise<T>): Promise<T> {
+  const { stderr } = process;
+  const { ci } = readTerminalWishes();
+  if (quiet || !(stderr.isTTY || ci)) return work();
+  const started = Date.now();
+  const seconds = (): string => ((Date.now() - started) / 1000).toFixed(0);
+  const draw = (): void =>
+    void stderr.write(stderr.isTTY ? `\r\u001B[2K${label} … ${seconds()}s` : `${label} … ${seconds()}s\n`);
+  let redraw: NodeJS.Timeout | undefined;
+  const begin = setTimeout(() => {
+    draw();
+    redraw = setInterval(draw, stderr.isTTY ? REDRAW_MS : LINE_EVERY_MS);
+  }, SHOW_AFTER_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(begin);
+    clearInterval(redraw);
+    if (redraw !== undefined && stderr.isTTY) stderr.write("\r\u001B[2K");
+  }
+}

@@ -1,0 +1,70 @@
+import pc from "picocolors";
+import { readTerminalWishes } from "../config/environment.ts";
+import { ERRORS, toErrorReport } from "../errors.ts";
+import type { Answer } from "./command.ts";
+
+export interface TerminalOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean | undefined;
+  readonly fields: readonly string[] | undefined;
+}
+
+/** stdout is for the answer, stderr for everything that is said about it. */
+export class Terminal {
+  readonly options: TerminalOptions;
+  readonly interactive: boolean;
+  readonly colors: ReturnType<typeof pc.createColors>;
+
+  constructor(options: TerminalOptions) {
+    this.options = options;
+    this.interactive = process.stdout.isTTY && process.stdin.isTTY && !options.json;
+    const wished = options.color ?? readTerminalWishes().color;
+    this.colors = pc.createColors(wished ?? process.stdout.isTTY);
+  }
+
+  /** One JSON document with --json, otherwise the text; notes go to stderr either way. */
+  answer({ data, text, notes = [] }: Answer): void {
+    if (this.options.json) writeOut(JSON.stringify({ ok: true, data: this.#trim(data) }));
+    else if (text !== "") writeOut(text);
+    if (!this.options.quiet && !this.options.json) for (const note of notes) this.say(note);
+  }
+
+  say(line: string): void {
+    process.stderr.write(`${line}\n`);
+  }
+
+  /** What happened, with the values; what to do; the code to look up. JSON readers get a document too. */
+  fail(error: unknown): number {
+    const report = toErrorReport(error);
+    if (this.options.json) {
+      const { code, message, hint, id, details } = report;
+      writeOut(JSON.stringify({ ok: false, error: { code, id, message, hint, details, docs: docsLink(id) } }));
+    }
+    const { red, dim } = this.colors;
+    this.say(`${red("✗")} ${report.message}`);
+    for (const line of (report.hint ?? "").split("\n").filter(Boolean)) this.say(`  ${line}`);
+    this.say(dim(`  (${report.id})`));
+    if (this.options.verbose && error instanceof Error) this.say(String(error.stack));
+    return ERRORS[report.code].exit;
+  }
+
+  #trim(data: unknown): unknown {
+    const { fields } = this.options;
+    if (fields === undefined) return data;
+    const pick = (item: unknown): unknown =>
+      typeof item === "object" && item !== null
+        ? Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)))
+        : item;
+    return Array.isArray(data) ? data.map(pick) : pick(data);
+  }
+}
+
+function docsLink(id: string): string {
+  return `docs/reference/errors.md#${id.toLowerCase()}`;
+}
+
+function writeOut(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

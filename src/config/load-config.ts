@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { PmlError } from "../errors.ts";
+import { findClosest } from "./closest.ts";
+import { type ConfigFile, findConfigFile } from "./config-file.ts";
+import { type Environment, resolveHome } from "./environment.ts";
+import { configSchema, type ConfigValues } from "./schema.ts";
+
+/** Settings given on the command line; they win over everything else. */
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly pg?: string;
+}
+
+export interface Config extends ConfigValues {
+  readonly home: string;
+  /** The file that was read, if any. */
+  readonly file: string | undefined;
+  /** Whether somebody chose the port; a default one may give way when it is taken. */
+  readonly portChosen: boolean;
+}
+
+/** Merges file, environment and flags, in rising order, once. The result never changes. */
+export function loadConfig(flags: ConfigFlags, env: Environment): Config {
+  const home = resolveHome(env);
+  const file = findConfigFile(flags.config, env, home);
+  const overrides = { ...readEnvironment(env), ...readFlags(flags) };
+  const merged = structuredClone(file?.value ?? {});
+  for (const [path, { value }] of Object.entries(overrides)) setPath(merged, path.split("."), value);
+  const parsed = configSchema.safeParse(merged);
+  if (!parsed.success) throw invalidConfig(parsed.error, file, overrides);
+  const portChosen = findPath(merged, ["http", "port"]) !== undefined;
+  return deepFreeze({ ...parsed.data, home, file: file?.path, portChosen });
+}
+
+interface Override {
+  readonly value: unknown;
+  /** How the user gave it, for messages. */
+  readonly source: string;
+}
+type Overrides = Record<string, Override>;
+
+function readEnvironment(env: Environment): Overrides {
+  const overrides: Overrides = {};
+  const port = env["PML_PORT"];
+  if (port) overrides["http.port"] = { value: /^\d+$/.test(port) ? Number(port) : port, source: "PML_PORT" };
+  const url = env["DATABASE_URL"];
+  if (url) overrides["database.url"] = { value: url, source: "DATABASE_URL" };
+  const level = env["PML_LOG_LEVEL"];
+  if (level) overrides["log.level"] = { value: level, source: "PML_LOG_LEVEL" };
+  return overrides;
+}
+
+function readFlags({ host, port, pg }: ConfigFlags): Overrides {
+  return {
+    ...(host === undefined ? {} : { "http.host": { value: host, source: "--host" } }),
+    ...(port === undefined ? {} : { "http.port": { value: port, source: "--port" } }),
+    ...(pg === undefined ? {} : { "database.url": { value: pg, source: "--pg" } }),
+  };
+}
+
+function invalidConfig(error: z.ZodError, file: ConfigFile | undefined, overrides: Overrides): PmlError {
+  const [issue] = error.issues;
+  if (issue === undefined) throw error;
+  const { path, problem, hint } = describeIssue(issue);
+  const override = overrides[path.join(".")];
+  const where = override?.source ?? file?.locate(path) ?? "configuration";
+  const name = path.length === 0 || override !== undefined ? "" : ` "${path.join(".")}"`;
+  return new PmlError("config_invalid", `${where}:${name} ${problem}`, {
+    hint: hint ?? "All keys are in docs/reference/config.md",
+    details: { path: path.join(".") },
+  });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): { path: PropertyKey[]; problem: string; hint?: string } {
+  if (issue.code !== "unrecognized_keys") return { path: [...issue.path], problem: lowerFirst(issue.message) };
+  const key = issue.keys[0] ?? "";
+  const known = knownKeys(issue.path);
+  const closest = findClosest(key, known);
+  return {
+    path: [...issue.path, key],
+    problem: "is not a known key",
+    hint: closest === undefined ? `Known keys here: ${known.join(", ")}` : `Did you mean "${closest}"?`,
+  };
+}
+
+/** The keys the schema has at a path, read from its JSON Schema so that it need not be walked by hand. */
+function knownKeys(path: readonly PropertyKey[]): string[] {
+  let node: unknown = z.toJSONSchema(configSchema, { io: "input" });
+  for (const key of path) {
+    node = findPath(node, ["properties", String(key)]) ?? findPath(node, ["additionalProperties"]);
+  }
+  return Object.keys(findPath(node, ["properties"]) ?? {});
+}
+
+function lowerFirst(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}
+
+function setPath(target: Record<string, unknown>, [key, ...rest]: string[], value: unknown): void {
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    target[key] = value;
+    return;
+  }
+  const child = target[key] ?? {};
+  target[key] = child;
+  // A file that has something else here is reported by validation, with its place in the file.
+  if (isRecord(child)) setPath(child, rest, value);
+}
+
+function findPath(target: unknown, path: readonly string[]): unknown {
+  return path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), target);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}

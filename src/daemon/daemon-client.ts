@@ -1,0 +1,89 @@
+import { request as httpRequest } from "node:http";
+import type { Readable } from "node:stream";
+import type { Duplex } from "node:stream";
+import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
+import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import type { DaemonAddress } from "./daemon-file.ts";
+
+const PROBE_LIMIT_MS = 2_000;
+
+/** Whether this very daemon answers: another program on its port would not know the token. */
+export async function isAlive(address: DaemonAddress): Promise<boolean> {
+  try {
+    const response = await fetch(new URL("/api/status", address.url), {
+      headers: authorization(address),
+      signal: AbortSignal.timeout(PROBE_LIMIT_MS),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false; // refused, reset or too slow: not a daemon one could use
+  }
+}
+
+/** Calls an operation of the daemon and returns its data, or throws the error it reported. */
+export async function callDaemon<T>(address: DaemonAddress, method: "GET" | "POST", path: string): Promise<T> {
+  const response = await send(address, method, path);
+  return readAnswer<T>(response);
+}
+
+export async function uploadToDaemon<T>(address: DaemonAddress, path: string, body: Readable): Promise<T> {
+  const response = await send(address, "POST", path, body);
+  return readAnswer<T>(response);
+}
+
+export async function downloadFromDaemon(address: DaemonAddress, path: string): Promise<AsyncIterable<Uint8Array>> {
+  const response = await send(address, "GET", path);
+  if (!response.ok || response.body === null) await readAnswer(response);
+  return response.body as unknown as AsyncIterable<Uint8Array>;
+}
+
+async function send(address: DaemonAddress, method: string, path: string, body?: Readable): Promise<Response> {
+  try {
+    return await fetch(new URL(path, address.url), {
+      method,
+      headers: authorization(address),
+      ...(body === undefined ? {} : { body, duplex: "half" }),
+    } as RequestInit);
+  } catch (cause) {
+    throw new PmlError("daemon_unreachable", `The daemon at ${address.url} (pid ${address.pid}) does not answer`, {
+      hint: "See what is there: pml status. Start it again: pml up",
+      cause,
+    });
+  }
+}
+
+type Answer = { ok: true; data: unknown } | { ok: false; error: ErrorReport };
+
+async function readAnswer<T>(response: Response): Promise<T> {
+  const answer = (await response.json()) as Answer;
+  if (!answer.ok) throw fromErrorReport(answer.error);
+  return answer.data as T;
+}
+
+/** A raw connection that carries MCP as stdin and stdout would. */
+export function openStdio(address: DaemonAddress): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(new URL("/stdio", address.url), {
+      headers: { ...authorization(address), Connection: "Upgrade", Upgrade: STDIO_UPGRADE },
+      timeout: PROBE_LIMIT_MS,
+    });
+    request.once("upgrade", (_response, socket, head) => {
+      socket.setNoDelay(true);
+      socket.setTimeout(0);
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    request.once("response", (response) => {
+      response.resume();
+      reject(new Error(`the daemon refused the connection: ${response.statusCode}`));
+    });
+    request.once("timeout", () => request.destroy(new Error("the daemon does not answer")));
+    request.once("error", reject);
+    request.end();
+  });
+}
+
+function authorization({ token }: DaemonAddress): Record<string, string> {
+  return { Authorization: `Bearer ${token}` };
+}

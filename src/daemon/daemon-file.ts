@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where a running daemon is to be found. Written when it can be reached, removed when it ends. */
+export interface DaemonInfo {
+  readonly pid: number;
+  readonly version: string;
+  readonly url: string;
+}
+
+export interface DaemonAddress extends DaemonInfo {
+  readonly token: string;
+}
+
+export function daemonLogFile(home: string): string {
+  return join(home, "daemon.log");
+}
+
+export function writeDaemonInfo(home: string, info: DaemonInfo): void {
+  const path = join(home, "daemon.json");
+  const partial = `${path}.${process.pid}`;
+  writeFileSync(partial, `${JSON.stringify(info)}\n`, { mode: 0o600 });
+  renameSync(partial, path);
+}
+
+export function removeDaemonInfo(home: string): void {
+  rmSync(join(home, "daemon.json"), { force: true });
+}
+
+/** A file may be left over from a daemon that was killed: only an answer shows that it lives. */
+export function readDaemonAddress(home: string): DaemonAddress | undefined {
+  try {
+    const info = JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")) as DaemonInfo;
+    return { ...info, token: readFileSync(join(home, "token"), "utf8").trim() };
+  } catch {
+    return undefined; // no daemon has run here, or its file is half gone: both mean none is known
+  }
+}
+
+/** The token stays the same over restarts, so that clients configured with it go on working. */
+export function ensureToken(home: string): string {
+  const path = join(home, "token");
+  try {
+    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return readFileSync(path, "utf8").trim();
+}

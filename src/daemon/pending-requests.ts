@@ -1,0 +1,111 @@
+/** A client's request that has not been answered yet. */
+export interface PendingRequest {
+  readonly id: unknown;
+  readonly method: string;
+  readonly line: string;
+}
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: { readonly requestId?: unknown };
+}
+
+/**
+ * What a shim must remember of a conversation so that it can go on with another daemon: the opening
+ * handshake, and which requests are still open.
+ */
+export class PendingRequests {
+  readonly #open = new Map<string, PendingRequest>();
+  #initialize: PendingRequest | undefined;
+  #initialized: string | undefined;
+
+  /** Notes a line on its way from the client. */
+  noteRequest(line: string): void {
+    const { id, method, params } = parse(line);
+    if (typeof method !== "string") return; // an answer of the client to a question of ours
+    if (id !== undefined) {
+      const request = { id, method, line };
+      this.#open.set(key(id), request);
+      if (method === "initialize") this.#initialize = request;
+    } else if (method === "notifications/initialized") this.#initialized = line;
+    else if (method === "notifications/cancelled") this.#open.delete(key(params?.requestId));
+  }
+
+  /** Notes a line on its way to the client. */
+  noteAnswer(line: string): void {
+    const id = readAnswerId(line);
+    if (id !== undefined) this.#open.delete(key(id));
+  }
+
+  get open(): readonly PendingRequest[] {
+    return [...this.#open.values()];
+  }
+
+  drop(request: PendingRequest): void {
+    this.#open.delete(key(request.id));
+  }
+
+  /** What has to be said to a new daemon before anything else: an answered handshake, once more. */
+  get handshake(): { initialize: PendingRequest; initialized: string | undefined } | undefined {
+    if (this.#initialize === undefined || this.#open.has(key(this.#initialize.id))) return undefined;
+    return { initialize: this.#initialize, initialized: this.#initialized };
+  }
+}
+
+/** Methods that may be asked twice: they read, or set what is already set. A tool call is not among them. */
+const REPEATABLE = new Set([
+  "completion/complete",
+  "initialize",
+  "logging/setLevel",
+  "ping",
+  "prompts/get",
+  "prompts/list",
+  "resources/list",
+  "resources/read",
+  "resources/subscribe",
+  "resources/templates/list",
+  "resources/unsubscribe",
+  "server/discover",
+  "subscriptions/listen",
+  "tools/list",
+]);
+
+export function isRepeatable({ method }: PendingRequest): boolean {
+  return REPEATABLE.has(method);
+}
+
+const INTERNAL_ERROR = -32_603;
+
+export function failureLine({ id }: PendingRequest, message: string): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
+}
+
+const LONG_LINE = 64 * 1024;
+const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)`;
+const ID_FIRST = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID}[,}]`);
+const ID_LAST = new RegExp(String.raw`,"jsonrpc":"2\.0","id":${ID}\}$`);
+
+/** Results can be megabytes: those are not parsed only to learn which request they answer. */
+function readAnswerId(line: string): unknown {
+  if (line.length > LONG_LINE) {
+    const found = ID_FIRST.exec(line.slice(0, 300)) ?? ID_LAST.exec(line.slice(-300));
+    if (found?.[1] !== undefined) return JSON.parse(found[1]);
+  }
+  const { id, method } = parse(line);
+  return method === undefined ? id : undefined;
+}
+
+function parse(line: string): Message {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === "object" && message !== null ? message : {};
+  } catch {
+    return {}; // not JSON: passed on as it is, the daemon answers with a parse error
+  }
+}
+
+/** 1 and "1" are different ids. */
+function key(id: unknown): string {
+  return JSON.stringify(id) ?? "";
+}

@@ -1,0 +1,118 @@
+import { createApp } from "../app.ts";
+import type { Config } from "../config/load-config.ts";
+import { acquireOwnership } from "../db/owner-lock.ts";
+import { startHttpServer } from "../http/http-server.ts";
+import { createMetrics } from "../http/metrics.ts";
+import { createRoutes } from "../http/routes.ts";
+import { createLogger } from "../log.ts";
+import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { createStdioConnections } from "../mcp/stdio-connections.ts";
+import { version } from "../package-info.ts";
+import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+
+export interface DaemonOptions {
+  readonly config: Config;
+  /** End after `daemon.idleMinutes` without a client. */
+  readonly exitWhenIdle: boolean;
+  readonly onReady: (info: DaemonInfo) => void;
+}
+
+/** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
+export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions): Promise<void> {
+  using ownership = acquireOwnership(config.home);
+  const token = ensureToken(config.home);
+  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  const stop = Promise.withResolvers<string>();
+  using _signals = stopOnSignals(stop.resolve);
+  await using app = await createApp({ config, ownership, log });
+  const connections = createStdioConnections(log);
+  const activity = trackActivity(() => connections.count);
+  const metrics = createMetrics({ events: app.events, countConnections: () => connections.count });
+  const started = Date.now();
+  const { host, port, allowedHosts } = config.http;
+  await using server = await startHttpServer({
+    host,
+    port,
+    portChosen: config.portChosen,
+    guard: { token, hosts: allowedHosts },
+    routes: createRoutes({
+      app,
+      metrics,
+      status: async () => ({
+        ...info,
+        home: config.home,
+        uptimeSeconds: Math.round((Date.now() - started) / 1000),
+        clients: connections.count,
+        database: await app.databaseStatus(),
+      }),
+      stop: () => stop.resolve("pml down"),
+    }),
+    onUpgrade: (upgrade, socket) => {
+      if (upgrade !== STDIO_UPGRADE) socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+      else {
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
+        connections.accept(socket);
+      }
+    },
+    onFinished: (route, status, seconds) => {
+      activity.touch();
+      metrics.requestFinished(route, status, seconds);
+    },
+    log,
+  });
+  await using _connections = connections; // ended first, or the server would wait for them
+  const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
+  writeDaemonInfo(config.home, info);
+  using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
+  using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
+  log.info({ ...info, home: config.home }, "ready");
+  onReady(info);
+  log.info({ reason: await stop.promise }, "ending");
+}
+
+function knownSecrets(config: Config, token: string): string[] {
+  return config.database.url === undefined ? [token] : [token, config.database.url];
+}
+
+function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** The first signal asks for a clean end; a second one means now. */
+function stopOnSignals(stop: (reason: string) => void): Disposable {
+  let asked = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (asked) process.kill(process.pid, "SIGKILL");
+    asked = true;
+    stop(signal);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
+
+const IDLE_CHECKS = 30;
+
+function trackActivity(countConnections: () => number): {
+  touch: () => void;
+  onIdle: (minutes: number, act: () => void) => Disposable | undefined;
+} {
+  let last = Date.now();
+  return {
+    touch: () => void (last = Date.now()),
+    onIdle(minutes, act) {
+      if (minutes === 0) return undefined;
+      const limit = minutes * 60_000;
+      const timer = setInterval(() => {
+        if (countConnections() > 0) last = Date.now();
+        else if (Date.now() - last >= limit) act();
+      }, limit / IDLE_CHECKS);
+      return { [Symbol.dispose]: () => clearInterval(timer) };
+    },
+  };
+}

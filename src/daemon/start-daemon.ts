@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { childEnvironment } from "../config/environment.ts";
+import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
+import { tryFileLock } from "../file-lock.ts";
+import { packageRoot } from "../package-info.ts";
+import { type DaemonAddress, daemonLogFile, readDaemonAddress } from "./daemon-file.ts";
+import { isAlive } from "./daemon-client.ts";
+
+/** What a daemon that runs in the background tells whoever started it. */
+export type StartReport = { readonly kind: "ready" } | { readonly kind: "failed"; readonly error: ErrorReport };
+
+export interface StartOptions {
+  readonly home: string;
+  /** Arguments of `pml serve`. */
+  readonly serveArguments: readonly string[];
+}
+
+const START_LIMIT_MS = 60_000;
+const LOOK_AGAIN_MS = 40;
+
+/**
+ * The daemon of a PML_HOME, started if none answers. Of many processes that try at once, one starts
+ * it and the others wait for that; if the starter dies, the next one takes its turn.
+ */
+export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  createHome(options.home);
+  while (Date.now() < deadline) {
+    const running = await findDaemon(options.home);
+    if (running !== undefined) return running;
+    using lock = tryFileLock(join(options.home, "start.lock"));
+    if (lock === undefined) await sleep(LOOK_AGAIN_MS);
+    else if ((await findDaemon(options.home)) === undefined) await startDaemon(options);
+  }
+  throw new PmlError("daemon_start_failed", `No daemon came up for ${options.home} within ${START_LIMIT_MS / 1000} s`, {
+    hint: `Its log says why: ${daemonLogFile(options.home)}`,
+  });
+}
+
+export async function findDaemon(home: string): Promise<DaemonAddress | undefined> {
+  const address = readDaemonAddress(home);
+  return address !== undefined && (await isAlive(address)) ? address : undefined;
+}
+
+async function startDaemon({ home, serveArguments }: StartOptions): Promise<void> {
+  const log = openLog(daemonLogFile(home));
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(packageRoot, "bin", "pml.js"), "serve", ...serveArguments],
+    { detached: true, stdio: ["ignore", log, log, "ipc"], env: childEnvironment(home), windowsHide: true },
+  );
+  closeSync(log);
+  const report = await Promise.race([
+    once(child, "message").then(([message]) => message as StartReport),
+    once(child, "exit").then(([code, signal]) => exitReport(home, code ?? signal)),
+  ]);
+  if (child.connected) child.disconnect();
+  child.unref();
+  // Another owner may have come up meanwhile, and that is as good.
+  if (report.kind === "failed" && report.error.code !== "store_busy") throw fromErrorReport(report.error);
+}
+
+function exitReport(home: string, how: unknown): StartReport {
+  const message = `The daemon ended while starting (${String(how)})`;
+  const hint = `Its log says why: ${daemonLogFile(home)}`;
+  return { kind: "failed", error: { code: "daemon_start_failed", id: "", message, hint } };
+}
+
+const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
+
+/** Keeps one older log, so that it cannot fill the disk. */
+function openLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LARGEST_LOG_BYTES) renameSync(path, `${path}.old`);
+  return openSync(path, "a", 0o600);
+}
+
+function createHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PmlError("store_unusable", `Cannot use ${home} as PML_HOME: ${reason}`, {
+      hint: "Make it a directory you can write to, or choose another one with PML_HOME=/other/dir",
+      cause,
+    });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,30 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Tables } from "./tables.ts";
+
+/** Tables by name, with typed columns. Stores take this, or a transaction of it. */
+export type Db = Kysely<Tables>;
+export type Tx = Transaction<Tables>;
+
+export interface Notification {
+  readonly channel: string;
+  readonly payload: string;
+}
+
+export interface ListenHandlers {
+  readonly onNotification: (payload: string) => void;
+  /** Called once listening has begun and after every gap, since notices may have been missed. */
+  readonly onReconnect: () => void;
+}
+
+export interface Listening {
+  close(): Promise<void>;
+}
+
+/** An open database. The embedded engine and a PostgreSQL server both speak the wire protocol to it. */
+export interface DatabaseClient extends AsyncDisposable {
+  readonly engine: "pglite" | "postgres";
+  readonly db: Db;
+  /** Statements as plain text, several at once when there are no values: for job queue and migrations. */
+  execute(text: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  listen(channel: string, handlers: ListenHandlers): Promise<Listening>;
+}

@@ -1,0 +1,71 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
+import { PGlite as PGliteEngine } from "@electric-sql/pglite";
+import { NodeFS } from "@electric-sql/pglite/nodefs";
+
+/** The part of Emscripten's node file system that is replaced here. Internal to PGlite, hence the self-test. */
+interface EmscriptenStream {
+  readonly nfd?: number;
+  readonly node: unknown;
+}
+interface EmscriptenModule {
+  readonly FS: {
+    readonly filesystems: {
+      readonly NODEFS: {
+        readonly stream_ops: { fsync?: (stream: EmscriptenStream) => number };
+        realPath(node: unknown): string;
+      };
+    };
+  };
+}
+
+/**
+ * PGlite's node file system never calls fsync: after a power cut the database is lost or will not
+ * open. This one does, and counts, so that the worker can prove at start that commits reach the disk.
+ */
+export class DurableFS extends NodeFS {
+  fsyncs = 0;
+
+  override async init(pg: PGlite, options: Parameters<NodeFS["init"]>[1]): ReturnType<NodeFS["init"]> {
+    const prepared = await super.init(pg, options);
+    const preRun = (prepared.emscriptenOpts.preRun ?? []) as ((module: unknown) => void)[];
+    preRun.push((module) => this.#replaceFsync(module as EmscriptenModule));
+    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun } };
+  }
+
+  #replaceFsync(module: EmscriptenModule): void {
+    const nodefs = module.FS.filesystems.NODEFS;
+    nodefs.stream_ops.fsync = (stream) => {
+      if (stream.nfd === undefined) fsyncPath(nodefs.realPath(stream.node));
+      else fsyncSync(stream.nfd);
+      this.fsyncs += 1;
+      return 0;
+    };
+  }
+}
+
+export function fsyncPath(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** `-F` would turn fsync off; fdatasync is a stub in this build, so WAL is synced by fsync. */
+export function durableOptions(fs: DurableFS): PGliteOptions {
+  const settings = {
+    wal_sync_method: "fsync",
+    shared_buffers: "16MB",
+    max_wal_size: "64MB",
+    min_wal_size: "32MB",
+  };
+  return {
+    fs,
+    startParams: [
+      ...PGliteEngine.defaultStartParams.filter((parameter) => parameter !== "-F"),
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
+  };
+}

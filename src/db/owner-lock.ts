@@ -1,0 +1,56 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PmlError } from "../errors.ts";
+import { type FileLock, tryFileLock } from "../file-lock.ts";
+
+/** The right to open what lies under a PML_HOME. One process at a time has it, until it ends. */
+export interface Ownership extends Disposable {
+  readonly home: string;
+}
+
+export function acquireOwnership(home: string): Ownership {
+  const lock = takeLock(home);
+  if (lock === undefined) throw busy(home);
+  return { home, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+}
+
+function takeLock(home: string): FileLock | undefined {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const lock = tryFileLock(join(home, "owner.lock"));
+    if (lock !== undefined) writeFileSync(ownerFile(home), `${process.pid}\n`);
+    return lock;
+  } catch (cause) {
+    throw unusable(home, cause);
+  }
+}
+
+/** Only for messages: who owns a directory is decided by the lock, never by this file. */
+function ownerFile(home: string): string {
+  return join(home, "owner.pid");
+}
+
+function findOwnerPid(home: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(ownerFile(home), "utf8"), 10) || undefined;
+  } catch {
+    return undefined; // no owner has written it yet
+  }
+}
+
+function busy(home: string): PmlError {
+  const pid = findOwnerPid(home);
+  return new PmlError("store_busy", `${home} is owned by another process${pid ? ` (pid ${pid})` : ""}`, {
+    hint: "Use the running one (pml status), stop it (pml down), or choose another directory: PML_HOME=/other/dir pml serve",
+    details: { home, ...(pid ? { pid } : {}) },
+  });
+}
+
+function unusable(home: string, cause: unknown): PmlError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new PmlError("store_unusable", `Cannot use ${home} as PML_HOME: ${reason}`, {
+    hint: "Make it a directory you can write to, or choose another one: PML_HOME=/other/dir pml serve",
+    details: { home },
+    cause,
+  });
+}

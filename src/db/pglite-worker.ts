@@ -1,0 +1,53 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+import { PmlError, toErrorReport } from "../errors.ts";
+import { DurableFS, durableOptions } from "./durable-fs.ts";
+import { createWalKeeper } from "./wal-keeper.ts";
+import type { FromWorker, ToWorker } from "./worker-messages.ts";
+
+/**
+ * The thread that runs the embedded engine: wire-protocol bytes in, wire-protocol bytes out. It is a
+ * thread because the engine blocks while it works, and the gateway must go on answering meanwhile.
+ */
+if (parentPort === null) throw new Error("pglite-worker runs as a worker thread only");
+const port = parentPort;
+const send = (message: FromWorker): void => port.postMessage(message);
+
+async function openEngine(): Promise<PGlite> {
+  const fs = new DurableFS(String(workerData));
+  const engine = await PGlite.create(durableOptions(fs));
+  const before = fs.fsyncs;
+  await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
+  if (fs.fsyncs > before) return engine;
+  await engine.close();
+  throw new PmlError("store_not_durable", "A commit was acknowledged without reaching the disk", {
+    hint: "Reinstall PML, so that the embedded database has the version it was tested with: npm ci",
+  });
+}
+
+try {
+  const engine = await openEngine();
+  const keepWalSmall = createWalKeeper(engine);
+  let last = Promise.resolve();
+  port.on("message", (message: ToWorker) => {
+    last = last
+      .then(() => serve(message))
+      .catch((error: unknown) => send({ kind: "fatal", error: toErrorReport(error) }));
+  });
+  const serve = async (message: ToWorker): Promise<void> => {
+    if (message.kind === "close") {
+      await engine.exec("CHECKPOINT");
+      await engine.close();
+      send({ kind: "closed" });
+      port.close();
+      return;
+    }
+    const answer = await engine.execProtocolRaw(message.bytes, { syncToFs: false });
+    send({ kind: "bytes", bytes: answer });
+    await keepWalSmall(message.bytes.length, answer);
+  };
+  send({ kind: "ready" });
+} catch (error) {
+  send({ kind: "fatal", error: toErrorReport(error) });
+  port.close();
+}

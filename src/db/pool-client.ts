@@ -1,0 +1,38 @@
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import type { Db } from "./client.ts";
+import type { Tables } from "./tables.ts";
+
+const INT8 = 20;
+
+/** Counters and sizes are int8 and fit a JavaScript number; the driver would hand out strings. */
+const parsers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** What both engines' connections have in common. */
+export const connectionDefaults = { types: parsers, application_name: "pml" } satisfies pg.ClientConfig;
+
+export function createDb(pool: pg.Pool): Db {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+export async function executeText(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<{ rows: unknown[] }> {
+  const client = await pool.connect();
+  try {
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, [...values]);
+    // Several statements in one text give one result each; the rows of all of them are the answer.
+    return { rows: Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows };
+  } catch (error) {
+    // A text may open a transaction and fail inside it; the next user of the connection must not inherit that.
+    await client.query("ROLLBACK");
+    throw error;
+  } finally {
+    client.release();
+  }
+}

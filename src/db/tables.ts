@@ -1,0 +1,236 @@
+import type { ColumnType, GeneratedAlways } from "kysely";
+
+/** A column the database fills in when the writer leaves it out. */
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+/** timestamptz comes back as Date; a writer may leave it to the database. */
+type CreatedAt = ColumnType<Date, Date | string | undefined, never>;
+type Time = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+/** jsonb goes in as JSON text and comes back parsed. */
+type Json = ColumnType<unknown, string | null | undefined, string | null>;
+type RequiredJson = ColumnType<unknown, string, string>;
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+
+interface ScopeVersionTable {
+  org: string;
+  project: string;
+  version: Defaulted<number>;
+  changed_at: Defaulted<Date>;
+}
+
+interface PrincipalTable {
+  org: string;
+  id: string;
+  kind: "person" | "agent" | "service";
+  name: string;
+  created_at: CreatedAt;
+  disabled_at: Time;
+}
+
+interface CapabilityRecordTable {
+  org: string;
+  id: string;
+  project: string;
+  record_type: Defaulted<"capability" | "mcp-server">;
+  fqdn: string;
+  display_name: string;
+  namespace: string;
+  action: string;
+  hash: string;
+  state: Defaulted<"draft" | "active" | "archived" | "deleted">;
+  version: Defaulted<number>;
+  version_tag: Nullable<string>;
+  visibility: Defaulted<"private" | "project" | "org" | "public">;
+  description: Nullable<string>;
+  tags: Defaulted<string[]>;
+  routing: Nullable<"local" | "cloud">;
+  ttl_seconds: Nullable<number>;
+  cache_policy: Nullable<string>;
+  verified: Defaulted<boolean>;
+  parent_id: Nullable<string>;
+  forked_from: Nullable<string>;
+  created_by: Nullable<string>;
+  created_at: CreatedAt;
+  updated_by: Nullable<string>;
+  updated_at: Defaulted<Date>;
+  archived_at: Time;
+  deleted_at: Time;
+}
+
+interface CapabilityVersionTable {
+  org: string;
+  record_id: string;
+  version: number;
+  version_tag: Nullable<string>;
+  source_kind: "code" | "dag" | "tool" | "server";
+  code_snippet: Nullable<string>;
+  source: Json;
+  source_hash: string;
+  structure: Json;
+  parameters_schema: Json;
+  tools_used: Defaulted<string[]>;
+  change_summary: Nullable<string>;
+  signature: Nullable<string>;
+  created_by: Nullable<string>;
+  created_at: CreatedAt;
+}
+
+interface CapabilityStatTable {
+  org: string;
+  record_id: string;
+  usage_count: Defaulted<number>;
+  success_count: Defaulted<number>;
+  total_latency_ms: Defaulted<number>;
+  last_used_at: Time;
+}
+
+interface CapabilityAliasTable {
+  org: string;
+  project: string;
+  alias: string;
+  kind: "name" | "fqdn";
+  record_id: string;
+  created_by: Nullable<string>;
+  created_at: CreatedAt;
+}
+
+interface RenameHistoryTable {
+  org: string;
+  id: string;
+  record_id: string;
+  old_name: string;
+  new_name: string;
+  old_fqdn: string;
+  new_fqdn: string;
+  renamed_by: Nullable<string>;
+  renamed_via: "auto" | "user" | "agent";
+  renamed_at: CreatedAt;
+}
+
+interface ToolSchemaTable {
+  org: string;
+  project: string;
+  tool_id: string;
+  server_id: string;
+  name: string;
+  title: Nullable<string>;
+  description: Nullable<string>;
+  input_schema: RequiredJson;
+  output_schema: Json;
+  annotations: Json;
+  definition: RequiredJson;
+  content_hash: string;
+  first_seen_at: CreatedAt;
+  changed_at: Defaulted<Date>;
+  removed_at: Time;
+}
+
+interface ToolUsageTable {
+  org: string;
+  id: string;
+  project: string;
+  server_id: string;
+  tool_name: string;
+  principal_id: Nullable<string>;
+  client: Nullable<string>;
+  run_id: Nullable<string>;
+  outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
+  error_code: Nullable<string>;
+  duration_ms: number;
+  request_bytes: Defaulted<number>;
+  response_bytes: Defaulted<number>;
+  called_at: CreatedAt;
+}
+
+interface ExecutionRunTable {
+  org: string;
+  id: string;
+  project: string;
+  parent_run_id: Nullable<string>;
+  record_id: Nullable<string>;
+  version: Nullable<number>;
+  principal_id: Nullable<string>;
+  intent: Nullable<string>;
+  source_hash: Nullable<string>;
+  input: Json;
+  state: "running" | "parked" | "succeeded" | "failed" | "cancelled";
+  created_at: CreatedAt;
+  finished_at: Time;
+}
+
+interface RunJournalTable {
+  org: string;
+  run_id: string;
+  seq: number;
+  kind: string;
+  node_id: Nullable<string>;
+  loop_index: Nullable<string>;
+  tool_id: Nullable<string>;
+  payload: Json;
+  written_at: CreatedAt;
+}
+
+interface ExecutionTraceTable {
+  org: string;
+  run_id: string;
+  project: string;
+  record_id: Nullable<string>;
+  version: Nullable<number>;
+  parent_run_id: Nullable<string>;
+  success: boolean;
+  error: Json;
+  executed_path: RequiredJson;
+  decisions: RequiredJson;
+  task_summaries: RequiredJson;
+  duration_ms: number;
+  created_at: CreatedAt;
+}
+
+interface TaskResultTable {
+  org: string;
+  run_id: string;
+  task_id: string;
+  tool_id: Nullable<string>;
+  status: string;
+  preview: string;
+  result: Nullable<Buffer>;
+  result_bytes: number;
+  created_at: CreatedAt;
+  expires_at: ColumnType<Date, Date | string, Date | string>;
+}
+
+interface AuditLogTable {
+  org: string;
+  id: string;
+  project: string;
+  at: CreatedAt;
+  principal_id: Nullable<string>;
+  action: string;
+  subject: string;
+  outcome: string;
+  details: ColumnType<unknown, string | undefined, never>;
+}
+
+/** What the migration runner keeps; read only to tell the schema version. */
+interface MigrationTable {
+  name: GeneratedAlways<string>;
+  timestamp: GeneratedAlways<string>;
+}
+
+/** Every table by its name in the database. A test compares this with the migrated schema. */
+export interface Tables {
+  audit_log: AuditLogTable;
+  capability_aliases: CapabilityAliasTable;
+  capability_records: CapabilityRecordTable;
+  capability_rename_history: RenameHistoryTable;
+  capability_stat: CapabilityStatTable;
+  capability_versions: CapabilityVersionTable;
+  execution_run: ExecutionRunTable;
+  execution_trace: ExecutionTraceTable;
+  pml_migration: MigrationTable;
+  principals: PrincipalTable;
+  run_journal: RunJournalTable;
+  scope_version: ScopeVersionTable;
+  task_results: TaskResultTable;
+  tool_schema: ToolSchemaTable;
+  tool_usage: ToolUsageTable;
+}

@@ -1,0 +1,49 @@
+import type { DatabaseClient, Tx } from "../db/client.ts";
+import { readSchemaVersion } from "../db/migrate.ts";
+import { ExportDigest, type ExportFooter, type ExportHeader, FORMAT_VERSION, formatRow } from "./export-format.ts";
+import { beginSnapshot, countRows, readRows, readTableShapes, type TableShape } from "./transfer-store.ts";
+
+/** Takes some lines at a time and says when it wants more. */
+export type LineSink = (lines: string) => Promise<void>;
+
+/** Writes everything that was learned, as of one moment, and returns the footer that was written last. */
+export async function exportMemory(client: DatabaseClient, write: LineSink): Promise<ExportFooter> {
+  const shapes = await readTableShapes(client.db);
+  const schemaVersion = await readSchemaVersion(client.db);
+  return client.db.transaction().execute(async (tx) => {
+    await beginSnapshot(tx);
+    const digest = new ExportDigest();
+    const header: ExportHeader = {
+      pml_export: FORMAT_VERSION,
+      schema_version: schemaVersion,
+      engine: client.engine,
+      created_at: new Date().toISOString(),
+      tables: await describeTables(tx, shapes),
+    };
+    const headerLine = JSON.stringify(header);
+    digest.addHeader(headerLine);
+    await write(`${headerLine}\n`);
+    for (const shape of shapes) await exportTable(tx, shape, { digest, write });
+    const footer = digest.finish();
+    await write(`${JSON.stringify(footer)}\n`);
+    return footer;
+  });
+}
+
+async function describeTables(tx: Tx, shapes: readonly TableShape[]): Promise<ExportHeader["tables"]> {
+  const tables: ExportHeader["tables"] = [];
+  for (const { name, columns } of shapes) tables.push({ name, rows: await countRows(tx, name), columns: [...columns] });
+  return tables;
+}
+
+async function exportTable(
+  tx: Tx,
+  shape: TableShape,
+  { digest, write }: { digest: ExportDigest; write: LineSink },
+): Promise<void> {
+  for await (const rows of readRows(tx, shape)) {
+    const lines = rows.map((row) => formatRow(shape.name, row));
+    for (const line of lines) digest.addRow(line);
+    await write(`${lines.join("\n")}\n`);
+  }
+}

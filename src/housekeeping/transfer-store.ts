@@ -1,0 +1,101 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../db/client.ts";
+import type { Scope } from "../capabilities/scope.ts";
+
+/**
+ * What an export holds: everything that was learned, but neither jobs nor scope versions, which only
+ * coordinate the gateways of one database. In an order in which references are there before what
+ * refers to them.
+ */
+export const EXPORTED_TABLES = [
+  "principals",
+  "capability_records",
+  "capability_versions",
+  "capability_stat",
+  "capability_aliases",
+  "capability_rename_history",
+  "tool_schema",
+  "tool_usage",
+  "execution_run",
+  "run_journal",
+  "execution_trace",
+  "task_results",
+  "audit_log",
+] as const;
+export type ExportedTable = (typeof EXPORTED_TABLES)[number];
+
+export interface TableShape {
+  readonly name: ExportedTable;
+  readonly columns: readonly string[];
+  readonly keys: readonly string[];
+}
+
+export async function readTableShapes(db: Db): Promise<TableShape[]> {
+  const { rows } = await sql<{ table: string; columns: string[]; keys: string[] }>`
+    SELECT c.relname AS table,
+      array_agg(a.attname::text ORDER BY a.attnum) AS columns,
+      (SELECT array_agg(k.attname::text ORDER BY position)
+         FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS u(attnum, position)
+         JOIN pg_attribute k ON k.attrelid = c.oid AND k.attnum = u.attnum
+        WHERE i.indrelid = c.oid AND i.indisprimary AND k.attrelid = i.indrelid) AS keys
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY(${[...EXPORTED_TABLES]}::text[])
+    GROUP BY c.oid, c.relname`.execute(db);
+  return EXPORTED_TABLES.map((name) => {
+    const row = rows.find(({ table }) => table === name);
+    if (row === undefined) throw new Error(`Table ${name} is missing from the database`);
+    return { name, columns: row.columns, keys: row.keys };
+  });
+}
+
+/** Makes both engines print the same text for the same value. */
+export async function beginSnapshot(tx: Tx): Promise<void> {
+  await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(tx);
+  await sql`SET LOCAL TIME ZONE 'UTC'`.execute(tx);
+  await sql`SET LOCAL extra_float_digits = 1`.execute(tx);
+}
+
+export async function countRows(tx: Tx, table: ExportedTable): Promise<number> {
+  const { count } = await tx
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+const FETCH_ROWS = 500;
+
+/** The rows as JSON text, ordered by key. A cursor, because the embedded engine cannot stream. */
+export async function* readRows(tx: Tx, { name, keys }: TableShape): AsyncGenerator<string[]> {
+  const order = sql.join(keys.map((key) => sql.ref(key)));
+  await sql`DECLARE export_rows NO SCROLL CURSOR FOR
+    SELECT to_jsonb(t)::text AS row FROM ${sql.table(name)} AS t ORDER BY ${order}`.execute(tx);
+  for (;;) {
+    const { rows } = await sql<{ row: string }>`FETCH ${sql.raw(String(FETCH_ROWS))} FROM export_rows`.execute(tx);
+    if (rows.length === 0) break;
+    yield rows.map(({ row }) => row);
+  }
+  await sql`CLOSE export_rows`.execute(tx);
+}
+
+export interface RowBatch {
+  readonly table: TableShape;
+  /** The columns the file has; others take their defaults, so exports of older versions can be read. */
+  readonly columns: readonly string[];
+  readonly rows: readonly string[];
+}
+
+/** Rows whose key is already there are left as they are. Returns how many were new. */
+export async function insertRows(tx: Tx, { table, columns, rows }: RowBatch): Promise<number> {
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const keys = sql.join(table.keys.map((key) => sql.ref(key)));
+  const { numAffectedRows } = await sql`
+    INSERT INTO ${sql.table(table.name)} (${names})
+    SELECT ${names} FROM jsonb_populate_recordset(NULL::${sql.table(table.name)}, ${`[${rows.join(",")}]`}::jsonb)
+    ON CONFLICT (${keys}) DO NOTHING`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}
+
+export function readRecordScopes(tx: Tx): Promise<Scope[]> {
+  return tx.selectFrom("capability_records").select(["org", "project"]).distinct().execute();
+}

@@ -1,0 +1,95 @@
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { App } from "../app.ts";
+import { PmlError, toErrorReport } from "../errors.ts";
+import { type Route, sendJson } from "./http-server.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface RouteOptions {
+  readonly app: App;
+  readonly metrics: Metrics;
+  readonly status: () => Promise<unknown>;
+  readonly stop: () => void;
+}
+
+/** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
+export function createRoutes({ app, metrics, status, stop }: RouteOptions): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/healthz",
+      public: true,
+      handle: async (_request, response) => sendJson(response, 200, { status: "ok" }),
+    },
+    { method: "GET", path: "/readyz", public: true, handle: (_request, response) => answerReady(app, response) },
+    {
+      method: "GET",
+      path: "/metrics",
+      handle: async (_request, response) => {
+        response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
+      },
+    },
+    { method: "GET", path: "/api/status", handle: (_request, response) => answer(response, status) },
+    { method: "GET", path: "/api/export", handle: (_request, response) => streamExport(app, response) },
+    {
+      method: "POST",
+      path: "/api/import",
+      handle: (request, response) => answer(response, () => receiveImport(app, request)),
+    },
+    { method: "POST", path: "/api/backup", handle: (_request, response) => answer(response, () => app.backup()) },
+    {
+      method: "POST",
+      path: "/api/shutdown",
+      handle: async (_request, response) => {
+        sendJson(response, 202, { ok: true, data: {} });
+        response.once("close", stop);
+      },
+    },
+  ];
+}
+
+/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
+async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
+  try {
+    sendJson(response, 200, { ok: true, data: await operation() });
+  } catch (error) {
+    if (!(error instanceof PmlError)) throw error;
+    sendJson(response, 409, { ok: false, error: toErrorReport(error) });
+  }
+}
+
+async function answerReady(app: App, response: ServerResponse): Promise<void> {
+  try {
+    await app.databaseStatus();
+    sendJson(response, 200, { status: "ready" });
+  } catch {
+    // the reason may name hosts and users; it is in the log and in pml doctor
+    sendJson(response, 503, { status: "database does not answer" });
+  }
+}
+
+async function streamExport(app: App, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { "Content-Type": "application/x-ndjson" });
+  await app.exportMemory(async (lines) => {
+    if (response.destroyed) throw new Error("the reader of the export went away");
+    if (!response.write(lines)) await Promise.race([once(response, "drain"), once(response, "close")]);
+  });
+  response.end();
+}
+
+/** An import is checked as a whole before anything is written, so it is put aside first. */
+async function receiveImport(app: App, request: IncomingMessage): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), "pml-import-"));
+  try {
+    const path = join(folder, "import.pml");
+    await pipeline(request, createWriteStream(path, { mode: 0o600 }));
+    return await app.importMemory(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

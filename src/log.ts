@@ -1,0 +1,44 @@
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type Logger as PinoLogger, destination, pino } from "pino";
+
+export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
+
+export interface LogOptions {
+  readonly level: "debug" | "info" | "warn" | "error" | "silent";
+  readonly file: string | undefined;
+  /** Values that must never be written, whatever field they turn up in. */
+  readonly secrets: readonly string[];
+}
+
+const STDERR = 2;
+const HIDDEN = "[redacted]";
+
+/** One JSON object a line, to stderr or a file; stdout belongs to the protocol. */
+export function createLogger({ level, file, secrets }: LogOptions): Logger {
+  const path = file === undefined ? undefined : resolve(file);
+  if (path !== undefined) mkdirSync(dirname(path), { recursive: true });
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: (line) => redact(line, secrets) },
+    },
+    // Written at once, so that the last lines before a crash are there to be read.
+    destination({ dest: path ?? STDERR, sync: true }),
+  );
+}
+
+const SECRET_FIELD = /("[^"]*(?:password|secret|token|api_?key|authorization|cookie)[^"]*":\s*)"(?:[^"\\]|\\.)*"/gi;
+const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*:)[^\s@"]+@/gi;
+const BEARER = /\b(bearer\s+)[a-z0-9._~+/-]+=*/gi;
+
+export function redact(text: string, secrets: readonly string[]): string {
+  const withoutKnown = secrets.reduce((line, secret) => (secret ? line.replaceAll(secret, HIDDEN) : line), text);
+  return withoutKnown
+    .replace(SECRET_FIELD, `$1"${HIDDEN}"`)
+    .replace(URL_PASSWORD, `$1${HIDDEN}@`)
+    .replace(BEARER, `$1${HIDDEN}`);
+}

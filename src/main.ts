@@ -1,0 +1,16 @@
+import { environment, resolveHome } from "./config/environment.ts";
+
+/**
+ * The shim is started by every client, over and over: it must not wait for the command line, the
+ * configuration and the database driver to load, none of which it uses.
+ */
+if (process.argv[2] === "mcp" && process.argv.length === 3) {
+  const { runShim } = await import("./daemon/stdio-shim.ts");
+  const { stdin: input, stdout: output, stderr: errors } = process;
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => process.exit(0));
+  const home = resolveHome(environment);
+  process.exit(await runShim({ home, serveArguments: ["--exit-when-idle"], input, output, errors }));
+} else {
+  const { runCli } = await import("./cli/run-cli.ts");
+  process.exitCode = await runCli(process.argv.slice(2));
+}

@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname } from "node:path";
+
+const manifest = findPackageJSON("..", import.meta.url);
+if (manifest === undefined) throw new Error("PML runs from its package: package.json was not found above this file");
+
+/** The folder of this package, the same from sources and from the build. */
+export const packageRoot = dirname(manifest);
+
+export const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { packageRoot } from "../../src/package-info.ts";
+import { startPostgres } from "./postgres-server.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** URL of the throw-away PostgreSQL server, with the database's name left out. */
+    postgresUrl: string;
+  }
+}
+
+/** Once for the whole suite: the template of the embedded database, and a PostgreSQL server. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  execFileSync(process.execPath, [join(packageRoot, "scripts", "build-template.ts")], { stdio: "inherit" });
+  const server = await startPostgres();
+  project.provide("postgresUrl", server.url(""));
+  return async () => server[Symbol.asyncDispose]();
+}

@@ -1,0 +1,70 @@
+/** The product as a user has it: the command line, as a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { packageRoot } from "../../src/package-info.ts";
+
+export const PML = join(packageRoot, "bin", "pml.js");
+
+export interface RunResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly home: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
+/** The environment of a test: nothing of the tester's own PML gets in. */
+export function testEnvironment({ home, env = {} }: RunOptions): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...env };
+}
+
+export function spawnPml(args: readonly string[], options: RunOptions): ChildProcess {
+  return spawn(process.execPath, [PML, ...args], {
+    env: testEnvironment(options),
+    cwd: options.cwd ?? options.home,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+export async function runPml(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  const child = spawnPml(args, options);
+  child.stdin?.end(options.input ?? "");
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** Runs a command with --json and returns its document. */
+export async function runJson<T>(args: readonly string[], options: RunOptions): Promise<T> {
+  const { stdout, stderr, code } = await runPml([...args, "--json"], options);
+  const document = JSON.parse(stdout || "null") as { ok: boolean; data: T } | null;
+  if (document?.ok !== true) throw new Error(`pml ${args.join(" ")} exited ${code}: ${stderr}${stdout}`);
+  return document.data;
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until something holds, and fails with its name when it does not. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 15_000): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

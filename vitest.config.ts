@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    globalSetup: ["test/support/global-setup.ts"],
+    pool: "forks",
+    // Two cores, and most tests start processes of their own.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: ["default", ["json", { outputFile: ".cache/test-results.json" }]],
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["src/**/*.test.ts", "lib/**/*.test.ts", "scripts/**/*.test.ts"] },
+      },
+      { extends: true, test: { name: "acceptance", include: ["test/acceptance/**/*.test.ts"] } },
+    ],
+  },
+});
