@@ -1,7 +1,7 @@
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
-import { migrate, readSchemaVersion } from "./db/migrate.ts";
+import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
 import { describeUrl, openPostgres } from "./db/open-postgres.ts";
 import type { Ownership } from "./db/owner-lock.ts";
@@ -12,6 +12,7 @@ import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
 import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
 import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
+import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
 

@@ -7,7 +7,7 @@ export interface CommandOption {
   /** As commander reads it: `--port <number>`, `--yes`. */
   readonly flags: string;
   readonly description: string;
-  readonly parse?: (text: string) => unknown;
+  readonly parse?: (text: string) => string | number;
   readonly hidden?: true;
 }
 
@@ -17,6 +17,9 @@ export interface CommandArgument {
   readonly description: string;
   readonly choices?: readonly string[];
 }
+
+/** Values of options as commander parsed them; a flag that was not given is absent. */
+export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** What a command has to say. One place prints it, as text or as JSON. */
 export interface Answer {
@@ -29,7 +32,7 @@ export interface Answer {
 
 export interface Input {
   readonly args: readonly string[];
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: OptionValues;
   readonly terminal: Terminal;
 }
 

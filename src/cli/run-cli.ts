@@ -4,7 +4,7 @@ import { findClosest } from "../config/closest.ts";
 import { isDebug } from "../config/environment.ts";
 import { EXIT, PmlError } from "../errors.ts";
 import { version } from "../package-info.ts";
-import type { Command } from "./command.ts";
+import type { Command, OptionValues } from "./command.ts";
 import { commands } from "./commands.ts";
 import { helpManifest } from "./help-manifest.ts";
 import { Terminal } from "./terminal.ts";
@@ -42,7 +42,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 
 /** The whole command line as commander sees it; the reference page is made from the same object. */
 export function createProgram(
-  run: (command: Command, args: readonly string[], options: Record<string, unknown>) => Promise<void>,
+  run: (command: Command, args: readonly string[], options: OptionValues) => Promise<void>,
 ): Commander {
   const program = new Commander("pml")
     .description("PML remembers what your agents did with their MCP tools and lets them do it again by name.")
@@ -88,7 +88,7 @@ function addCommand(program: Commander, command: Command, run: Parameters<typeof
 async function runCommand(
   command: Command,
   args: readonly string[],
-  options: Record<string, unknown>,
+  options: OptionValues,
 ): Promise<number> {
   const terminal = new Terminal(readTerminalOptions(options));
   try {

@@ -34,8 +34,8 @@ export async function uploadToDaemon<T>(address: DaemonAddress, path: string, bo
 
 export async function downloadFromDaemon(address: DaemonAddress, path: string): Promise<AsyncIterable<Uint8Array>> {
   const response = await send(address, "GET", path);
-  if (!response.ok || response.body === null) await readAnswer(response);
-  return response.body as unknown as AsyncIterable<Uint8Array>;
+  const { ok, body } = response;
+  return ok && body !== null ? body : readAnswer<never>(response);
 }
 
 async function send(address: DaemonAddress, method: string, path: string, body?: Readable): Promise<Response> {
@@ -44,7 +44,7 @@ async function send(address: DaemonAddress, method: string, path: string, body?:
       method,
       headers: authorization(address),
       ...(body === undefined ? {} : { body, duplex: "half" }),
-    } as RequestInit);
+    });
   } catch (cause) {
     throw new PmlError("daemon_unreachable", `The daemon at ${address.url} (pid ${address.pid}) does not answer`, {
       hint: "See what is there: pml status. Start it again: pml up",

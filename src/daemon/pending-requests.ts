@@ -107,5 +107,5 @@ function parse(line: string): Message {
 
 /** 1 and "1" are different ids. */
 function key(id: unknown): string {
-  return JSON.stringify(id) ?? "";
+  return typeof id === "string" ? `"${id}"` : String(id);
 }

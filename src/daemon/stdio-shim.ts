@@ -37,7 +37,7 @@ class Shim {
   /** Lines that came while there was no daemon. */
   #waiting: string[] = [];
   #daemon: Duplex | undefined;
-  #connecting: Promise<void> | undefined;
+  #connecting = false;
   #handshakes = 0;
   readonly #failed = Promise.withResolvers<number>();
 
@@ -81,9 +81,11 @@ class Shim {
   }
 
   #connect(): void {
-    this.#connecting ??= this.#findAndAdopt()
+    if (this.#connecting) return;
+    this.#connecting = true;
+    void this.#findAndAdopt()
       .catch((error: unknown) => this.#giveUp(error))
-      .finally(() => (this.#connecting = undefined));
+      .finally(() => (this.#connecting = false));
   }
 
   /** A daemon may die between being found and being adopted: then it is looked for again. */

@@ -21,15 +21,6 @@ export async function migrate(db: Db): Promise<void> {
   if (error !== undefined) throw new Error(`The database could not be migrated: ${describe(error)}`, { cause: error });
 }
 
-/** How many migrations are applied; exports carry it. */
-export async function readSchemaVersion(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom(MIGRATION_TABLE)
-    .select(({ fn }) => fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 async function readMigrations(): Promise<Record<string, Migration>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql"));
   const entries = names.map(async (name): Promise<[string, Migration]> => {

@@ -2,7 +2,6 @@ import { createReadStream } from "node:fs";
 import type { z } from "zod";
 import { bumpScope } from "../capabilities/scope-version-store.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
-import { readSchemaVersion } from "../db/migrate.ts";
 import { PmlError } from "../errors.ts";
 import { splitLines } from "../lines.ts";
 import {
@@ -14,7 +13,7 @@ import {
   invalidExport,
   splitRow,
 } from "./export-format.ts";
-import { insertRows, readRecordScopes, readTableShapes, type TableShape } from "./transfer-store.ts";
+import { insertRows, readRecordScopes, readSchemaVersion, readTableShapes, type TableShape } from "./transfer-store.ts";
 
 export interface ImportResult {
   readonly rows: number;

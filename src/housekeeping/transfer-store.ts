@@ -48,6 +48,15 @@ export async function readTableShapes(db: Db): Promise<TableShape[]> {
   });
 }
 
+/** How many migrations are applied; exports carry it. */
+export async function readSchemaVersion(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom("pml_migration")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Makes both engines print the same text for the same value. */
 export async function beginSnapshot(tx: Tx): Promise<void> {
   await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(tx);

@@ -59,6 +59,9 @@ function originHost(origin: string): string {
 /** Compares digests, so that neither time nor length tells anything about the token. */
 function hasToken(authorization: string | undefined, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "";
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

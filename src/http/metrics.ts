@@ -27,18 +27,18 @@ export function createMetrics({ events, countConnections }: MetricsSources): Met
     help: "Changes of definitions seen by this gateway, its own and those of others.",
     registers,
   });
-  new Gauge({
+  const connections = new Gauge({
     name: "pml_stdio_connections",
     help: "MCP clients connected through the stdio shim.",
     registers,
-    collect() {
-      this.set(countConnections());
-    },
   });
   events.subscribe(() => scopeChanges.inc());
   return {
     contentType: register.contentType,
-    print: () => register.metrics(),
+    print() {
+      connections.set(countConnections());
+      return register.metrics();
+    },
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
   };
 }

@@ -56,8 +56,6 @@ export async function startPostgres(): Promise<PostgresServer> {
 /** The server refuses to run as root, so root starts it as an ordinary user. */
 function runAs(folder: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
-  const id = (flag: string, name: string): number =>
-    Number(execFileSync("id", [flag, name], { encoding: "utf8", stdio: "pipe" }));
   const name = ["postgres", "nobody"].find((candidate) => {
     try {
       return id("-u", candidate) > 0;
@@ -72,6 +70,10 @@ function runAs(folder: string): { uid?: number; gid?: number } {
   chownSync(folder, owner.uid, owner.gid);
   chmodSync(folder, 0o700);
   return owner;
+}
+
+function id(flag: string, name: string): number {
+  return Number(execFileSync("id", [flag, name], { encoding: "utf8", stdio: "pipe" }));
 }
 
 function freePort(): Promise<number> {

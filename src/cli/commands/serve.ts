@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { environment } from "../../config/environment.ts";
-import { type ConfigFlags, loadConfig } from "../../config/load-config.ts";
+import { loadConfig } from "../../config/load-config.ts";
 import { runDaemon } from "../../daemon/run-daemon.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../errors.ts";
@@ -26,7 +26,7 @@ export const serve: Command = {
   async run({ options, terminal }): Promise<Answer> {
     const report = reportToParent();
     try {
-      const config = loadConfig(options as ConfigFlags, environment);
+      const config = loadConfig(options, environment);
       await runDaemon({
         config,
         exitWhenIdle: options["exitWhenIdle"] === true,

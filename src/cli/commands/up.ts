@@ -1,6 +1,6 @@
 import { resolveHome } from "../../config/environment.ts";
 import { ensureDaemon, findDaemon } from "../../daemon/start-daemon.ts";
-import type { Answer, Command } from "../command.ts";
+import type { Answer, Command, OptionValues } from "../command.ts";
 import { withProgress } from "../progress.ts";
 import { serveOptions } from "./serve.ts";
 
@@ -28,7 +28,7 @@ export const up: Command = {
   },
 };
 
-function toArguments(options: Readonly<Record<string, unknown>>): string[] {
+function toArguments(options: OptionValues): string[] {
   return ["config", "port", "host", "pg"].flatMap((name) =>
     options[name] === undefined ? [] : [`--${name}`, String(options[name])],
   );

@@ -1,0 +1,46 @@
+export interface Layer {
+  readonly name: string;
+  /** Files of the layer, as prefixes below the repository's root; the first layer that fits counts. */
+  readonly files: readonly string[];
+  /** Layers it may import, besides itself. */
+  readonly uses: readonly string[];
+}
+
+/**
+ * Who may import whom, from the bottom up. A file of no layer, or an import that is not listed, fails
+ * the check: the table is changed on purpose or not at all.
+ */
+export const LAYERS: readonly Layer[] = [
+  { name: "errors", files: ["src/errors.ts"], uses: [] },
+  { name: "events", files: ["src/events.ts"], uses: [] },
+  {
+    name: "basics",
+    files: ["src/file-lock.ts", "src/lines.ts", "src/log.ts", "src/package-info.ts", "src/tracing.ts"],
+    uses: [],
+  },
+  { name: "config", files: ["src/config/"], uses: ["errors"] },
+  { name: "db-client", files: ["src/db/client.ts", "src/db/tables.ts"], uses: [] },
+  { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
+  { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
+  { name: "app", files: ["src/app.ts"], uses: ["config", "db", "db-client", "capabilities", "housekeeping", "events", "basics"] },
+  { name: "mcp", files: ["src/mcp/"], uses: ["events", "errors", "basics"] },
+  { name: "http", files: ["src/http/"], uses: ["app", "events", "errors", "basics"] },
+  { name: "daemon", files: ["src/daemon/"], uses: ["app", "http", "mcp", "config", "db", "errors", "basics"] },
+  { name: "cli", files: ["src/cli/"], uses: ["app", "daemon", "config", "db", "housekeeping", "errors", "basics"] },
+  { name: "main", files: ["src/main.ts"], uses: ["cli", "daemon", "config"] },
+];
+
+export function findLayer(file: string): Layer | undefined {
+  return LAYERS.find(({ files }) => files.some((prefix) => file === prefix || (prefix.endsWith("/") && file.startsWith(prefix))));
+}
+
+/** What is wrong with an import between two files of the product, if anything. */
+export function checkImport(from: string, to: string): string | undefined {
+  const source = findLayer(from);
+  const target = findLayer(to);
+  if (source === undefined) return `${from} belongs to no layer`;
+  if (target === undefined) return `${from} imports ${to}, which belongs to no layer`;
+  if (source === target || source.uses.includes(target.name)) return undefined;
+  return `${from} (${source.name}) must not import ${to} (${target.name})`;
+}

@@ -1,0 +1,58 @@
+export interface Evidence {
+  readonly test: string;
+  readonly status: string;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly covered: readonly string[];
+  readonly missing: readonly string[];
+}
+
+export interface Summary {
+  readonly total: number;
+  readonly covered: number;
+  readonly sections: readonly Section[];
+  /** Ids that tests claim and the list does not have: a slip of the pen, most likely. */
+  readonly unknown: readonly string[];
+}
+
+const SECTION = /^## (.+)$/;
+const ROW = /^\| ([A-Za-z0-9.-]+) \|/;
+const CLAIM = /\[([A-Za-z0-9.-]+)\]/g;
+/** Rows of the decision table are referred to by requirements; they are none themselves. */
+const DECISION = /^K\d+$/;
+
+export function summarise(requirements: string, evidence: readonly Evidence[]): Summary {
+  const shown = claimed(evidence.filter(({ status }) => status === "passed"));
+  const contradicted = claimed(evidence.filter(({ status }) => status === "failed"));
+  const isCovered = (id: string): boolean => shown.has(id) && !contradicted.has(id);
+  const known = readSections(requirements);
+  const sections = known.map(({ title, ids }) => ({
+    title,
+    covered: ids.filter(isCovered),
+    missing: ids.filter((id) => !isCovered(id)),
+  }));
+  const all = new Set(known.flatMap(({ ids }) => ids));
+  return {
+    total: all.size,
+    covered: [...all].filter(isCovered).length,
+    sections,
+    unknown: [...shown].filter((id) => !all.has(id)),
+  };
+}
+
+function readSections(text: string): { title: string; ids: string[] }[] {
+  const sections: { title: string; ids: string[] }[] = [];
+  for (const line of text.split("\n")) {
+    const title = SECTION.exec(line)?.[1];
+    if (title !== undefined) sections.push({ title, ids: [] });
+    const id = ROW.exec(line)?.[1];
+    if (id !== undefined && id !== "id" && id !== "key" && !DECISION.test(id)) sections.at(-1)?.ids.push(id);
+  }
+  return sections.filter(({ ids }) => ids.length > 0);
+}
+
+function claimed(evidence: readonly Evidence[]): Set<string> {
+  return new Set(evidence.flatMap(({ test }) => [...test.matchAll(CLAIM)].map(([, id = ""]) => id)));
+}
