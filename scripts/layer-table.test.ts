@@ -7,7 +7,9 @@ test("checkImport allows what the table lists and a layer's own files", () => {
 });
 
 test("checkImport refuses an import against the layers", () => {
-  expect(checkImport("src/db/migrate.ts", "src/app.ts")).toBe("src/db/migrate.ts (db) must not import src/app.ts (app)");
+  expect(checkImport("src/db/migrate.ts", "src/app.ts")).toBe(
+    "src/db/migrate.ts (db) must not import src/app.ts (app)",
+  );
 });
 
 test("checkImport refuses a file that belongs to no layer", () => {

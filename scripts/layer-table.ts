@@ -23,7 +23,11 @@ export const LAYERS: readonly Layer[] = [
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
   { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
-  { name: "app", files: ["src/app.ts"], uses: ["config", "db", "db-client", "capabilities", "housekeeping", "events", "basics"] },
+  {
+    name: "app",
+    files: ["src/app.ts"],
+    uses: ["config", "db", "db-client", "capabilities", "housekeeping", "events", "basics"],
+  },
   { name: "mcp", files: ["src/mcp/"], uses: ["events", "errors", "basics"] },
   { name: "http", files: ["src/http/"], uses: ["app", "events", "errors", "basics"] },
   { name: "daemon", files: ["src/daemon/"], uses: ["app", "http", "mcp", "config", "db", "errors", "basics"] },
@@ -32,7 +36,9 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 export function findLayer(file: string): Layer | undefined {
-  return LAYERS.find(({ files }) => files.some((prefix) => file === prefix || (prefix.endsWith("/") && file.startsWith(prefix))));
+  return LAYERS.find(({ files }) =>
+    files.some((prefix) => file === prefix || (prefix.endsWith("/") && file.startsWith(prefix))),
+  );
 }
 
 /** What is wrong with an import between two files of the product, if anything. */

@@ -11,8 +11,12 @@ function readImports(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
   const { module } = parseSync(file, text);
   const statics = module.staticImports.map(({ moduleRequest }) => moduleRequest.value);
-  const reexports = module.staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest?.value));
-  const dynamics = module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1));
+  const reexports = module.staticExports.flatMap(({ entries }) =>
+    entries.map(({ moduleRequest }) => moduleRequest?.value),
+  );
+  const dynamics = module.dynamicImports.map(({ moduleRequest }) =>
+    text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
+  );
   return [...statics, ...reexports, ...dynamics]
     .filter((request): request is string => request?.startsWith(".") === true)
     .map((request) => relative(root, resolve(root, dirname(file), request)));

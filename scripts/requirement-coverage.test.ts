@@ -5,7 +5,11 @@ const list = `## First\n\n| id | what |\n|---|---|\n| FR001 | a |\n| 13.1-AC1 | 
 
 test("summarise counts an id as covered when a passing test claims it", () => {
   const summary = summarise(list, [{ test: "it does a [FR001]", status: "passed" }]);
-  expect(summary).toMatchObject({ total: 2, covered: 1, sections: [{ title: "First", covered: ["FR001"], missing: ["13.1-AC1"] }] });
+  expect(summary).toMatchObject({
+    total: 2,
+    covered: 1,
+    sections: [{ title: "First", covered: ["FR001"], missing: ["13.1-AC1"] }],
+  });
 });
 
 test("summarise does not count an id that a failing test claims as well", () => {

@@ -33,7 +33,8 @@ if (existsSync(resultsFile)) {
       if (covered.length > 0) console.log(`  covered      ${covered.join(" ")}`);
       if (missing.length > 0) console.log(`  not covered  ${missing.join(" ")}`);
     }
-    if (summary.unknown.length > 0) console.log(`\nIn test names, but not in docs/requirements.md: ${summary.unknown.join(" ")}`);
+    if (summary.unknown.length > 0)
+      console.log(`\nIn test names, but not in docs/requirements.md: ${summary.unknown.join(" ")}`);
     console.log(`\n${summary.covered} of ${summary.total} requirements have a passing acceptance test`);
   }
   process.exitCode = summary.unknown.length > 0 ? 1 : 0;

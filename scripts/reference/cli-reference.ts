@@ -23,10 +23,17 @@ export function renderCliReference(): string {
 }
 
 function renderCommand({ name, summary, args = [], options = [], examples }: (typeof commands)[number]): string {
-  const usage = ["pml", name, ...args.map((argument) => argument.name), ...(options.length > 0 ? ["[options]"] : [])].join(" ");
+  const usage = [
+    "pml",
+    name,
+    ...args.map((argument) => argument.name),
+    ...(options.length > 0 ? ["[options]"] : []),
+  ].join(" ");
   const rows = [
     ...args.map((argument) => `| \`${argument.name}\` | ${argument.description} |`),
-    ...options.filter(({ hidden }) => hidden !== true).map(({ flags, description }) => `| \`${flags}\` | ${description} |`),
+    ...options
+      .filter(({ hidden }) => hidden !== true)
+      .map(({ flags, description }) => `| \`${flags}\` | ${description} |`),
   ];
   const table = rows.length === 0 ? "" : `\n| | |\n|---|---|\n${rows.join("\n")}\n`;
   return `### \`${usage}\`\n\n${summary}\n${table}\n\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`;

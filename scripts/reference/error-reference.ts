@@ -16,7 +16,8 @@ const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
 export function renderErrorReference(): string {
   const exits = Object.entries(EXIT).map(([name, code]) => `| ${code} | ${EXIT_MEANING[name as keyof typeof EXIT]} |`);
   const errors = Object.entries(ERRORS).map(
-    ([code, { id, exit, meaning }]) => `<a id="${id.toLowerCase()}"></a>\n## ${id} ${code}\n\n${meaning} Exit code ${exit}.\n`,
+    ([code, { id, exit, meaning }]) =>
+      `<a id="${id.toLowerCase()}"></a>\n## ${id} ${code}\n\n${meaning} Exit code ${exit}.\n`,
   );
   return [
     "# Errors and exit codes\n",

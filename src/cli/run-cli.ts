@@ -24,7 +24,6 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   const program = createProgram(async (command, args, options) => {
     exit = await runCommand(command, args, { ...options, ...program.opts() });
   });
-  process.once("SIGINT", () => process.exit(EXIT.interrupted));
   const terminal = new Terminal(readTerminalOptions({ json: argv.includes("--json") }));
   try {
     if (argv[0] === "help" && argv.includes("--json")) {
@@ -85,11 +84,7 @@ function addCommand(program: Commander, command: Command, run: Parameters<typeof
   sub.action(() => run(command, sub.args, sub.opts()));
 }
 
-async function runCommand(
-  command: Command,
-  args: readonly string[],
-  options: OptionValues,
-): Promise<number> {
+async function runCommand(command: Command, args: readonly string[], options: OptionValues): Promise<number> {
   const terminal = new Terminal(readTerminalOptions(options));
   try {
     const answer = await command.run({ args, options, terminal });

@@ -25,12 +25,14 @@ export function findConfigFile(asked: string | undefined, env: Environment, home
   return readConfigFile(resolve("pml.json"), "optional") ?? readConfigFile(join(home, "pml.json"), "optional");
 }
 
+const MISSING: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
+
 function readConfigFile(path: string, presence: "required" | "optional"): ConfigFile | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    const missing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const missing = cause instanceof Error && "code" in cause && MISSING.has(cause.code);
     if (missing && presence === "optional") return undefined;
     const reason = missing ? "it does not exist" : String(cause instanceof Error ? cause.message : cause);
     throw new PmlError("config_not_found", `Cannot read the configuration file ${path}: ${reason}`, {

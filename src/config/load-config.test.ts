@@ -5,7 +5,11 @@ import { makeFolder } from "../../test/support/databases.ts";
 import { PmlError } from "../errors.ts";
 import { loadConfig } from "./load-config.ts";
 
-async function loadText(text: string, env: Record<string, string> = {}, flags = {}): Promise<ReturnType<typeof loadConfig>> {
+async function loadText(
+  text: string,
+  env: Record<string, string> = {},
+  flags = {},
+): Promise<ReturnType<typeof loadConfig>> {
   await using home = await makeFolder();
   const file = join(home.path, "pml.json");
   await writeFile(file, text);
@@ -39,7 +43,9 @@ test("loadConfig reads comments and trailing commas", async () => {
 
 test("loadConfig freezes what it returns, deeply", async () => {
   const config = await loadText(`{}`);
-  expect(Object.isFrozen(config) && Object.isFrozen(config.http) && Object.isFrozen(config.http.allowedHosts)).toBe(true);
+  expect(Object.isFrozen(config) && Object.isFrozen(config.http) && Object.isFrozen(config.http.allowedHosts)).toBe(
+    true,
+  );
 });
 
 test("loadConfig names the closest key for an unknown one, with its place", async () => {

@@ -28,7 +28,10 @@ test("resolveServers expands all three spellings everywhere they are allowed", (
 });
 
 test("resolveServers makes only the server unusable whose variable is not set, and names it", () => {
-  const servers = resolveServers({ a: { command: "x", env: { K: "${MISSING}" } }, b: { url: "http://127.0.0.1/${TOKEN}" } }, env);
+  const servers = resolveServers(
+    { a: { command: "x", env: { K: "${MISSING}" } }, b: { url: "http://127.0.0.1/${TOKEN}" } },
+    env,
+  );
   expect(servers).toEqual([
     { name: "a", state: "unusable", reason: "MISSING is not set" },
     { name: "b", state: "usable", entry: { url: "http://127.0.0.1/abc" } },
@@ -36,6 +39,9 @@ test("resolveServers makes only the server unusable whose variable is not set, a
 });
 
 test("resolveServers leaves disabled entries alone, in both spellings", () => {
-  const states = resolveServers({ a: { command: "${MISSING}", disabled: true }, b: { command: "x", enabled: false } }, env);
+  const states = resolveServers(
+    { a: { command: "${MISSING}", disabled: true }, b: { command: "x", enabled: false } },
+    env,
+  );
   expect(states.map(({ state }) => state)).toEqual(["disabled", "disabled"]);
 });

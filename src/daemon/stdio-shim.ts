@@ -18,8 +18,9 @@ export interface ShimOptions {
 /** How often a shim whose daemon was ended on purpose looks whether somebody started it again. */
 const LOOK_FOR_DAEMON_MS = 2_000;
 const ADOPTION_ATTEMPTS = 10;
-/** How long answers may still come after the client has closed its end. */
+/** How long answers may still come after the client has closed its end, from a daemon that runs or is starting. */
 const LAST_ANSWERS_MS = 2_500;
+const LAST_START_MS = 15_000;
 
 /**
  * What MCP clients start: passes lines between the client and the daemon of the PML_HOME, starts that
@@ -66,10 +67,13 @@ class Shim {
     }
   }
 
-  /** A client that writes its requests and closes at once still gets its answers. */
+  /** A client that writes its requests and closes at once still gets its answers; a dead one needs none. */
   async #finish(): Promise<number> {
-    const deadline = Date.now() + LAST_ANSWERS_MS;
-    while (Date.now() < deadline && this.#waiting.length + this.#pending.open.length > 0) {
+    const parent = process.ppid;
+    const closed = Date.now();
+    const hasUnanswered = (): boolean => this.#waiting.length + this.#pending.open.length > 0;
+    const limit = (): number => (this.#daemon === undefined ? LAST_START_MS : LAST_ANSWERS_MS);
+    while (hasUnanswered() && process.ppid === parent && Date.now() - closed < limit()) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     return EXIT.ok;

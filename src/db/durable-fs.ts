@@ -12,7 +12,10 @@ interface EmscriptenModule {
   readonly FS: {
     readonly filesystems: {
       readonly NODEFS: {
-        readonly stream_ops: { fsync?: (stream: EmscriptenStream) => number };
+        readonly stream_ops: {
+          fsync?: (stream: EmscriptenStream) => number;
+          write: (...args: unknown[]) => number;
+        };
         realPath(node: unknown): string;
       };
     };
@@ -21,25 +24,33 @@ interface EmscriptenModule {
 
 /**
  * PGlite's node file system never calls fsync: after a power cut the database is lost or will not
- * open. This one does, and counts, so that the worker can prove at start that commits reach the disk.
+ * open. This one does. It counts, so that the worker can prove at start that commits reach the disk,
+ * and tell when a checkpoint is due.
  */
 export class DurableFS extends NodeFS {
   fsyncs = 0;
+  bytesWritten = 0;
 
   override async init(pg: PGlite, options: Parameters<NodeFS["init"]>[1]): ReturnType<NodeFS["init"]> {
     const prepared = await super.init(pg, options);
     const preRun = (prepared.emscriptenOpts.preRun ?? []) as ((module: unknown) => void)[];
-    preRun.push((module) => this.#replaceFsync(module as EmscriptenModule));
+    preRun.push((module) => this.#hook(module as EmscriptenModule));
     return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun } };
   }
 
-  #replaceFsync(module: EmscriptenModule): void {
+  #hook(module: EmscriptenModule): void {
     const nodefs = module.FS.filesystems.NODEFS;
     nodefs.stream_ops.fsync = (stream) => {
       if (stream.nfd === undefined) fsyncPath(nodefs.realPath(stream.node));
       else fsyncSync(stream.nfd);
       this.fsyncs += 1;
       return 0;
+    };
+    const { write } = nodefs.stream_ops;
+    nodefs.stream_ops.write = (...args) => {
+      const written = write(...args);
+      this.bytesWritten += written;
+      return written;
     };
   }
 }

@@ -13,8 +13,9 @@ if (parentPort === null) throw new Error("pglite-worker runs as a worker thread 
 const port = parentPort;
 const send = (message: FromWorker): void => port.postMessage(message);
 
+const fs = new DurableFS(String(workerData));
+
 async function openEngine(): Promise<PGlite> {
-  const fs = new DurableFS(String(workerData));
   const engine = await PGlite.create(durableOptions(fs));
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
@@ -27,7 +28,7 @@ async function openEngine(): Promise<PGlite> {
 
 try {
   const engine = await openEngine();
-  const keepWalSmall = createWalKeeper(engine);
+  const keepWalSmall = createWalKeeper(engine, fs);
   let last = Promise.resolve();
   port.on("message", (message: ToWorker) => {
     last = last
@@ -44,7 +45,7 @@ try {
     }
     const answer = await engine.execProtocolRaw(message.bytes, { syncToFs: false });
     send({ kind: "bytes", bytes: answer });
-    await keepWalSmall(message.bytes.length, answer);
+    await keepWalSmall(answer);
   };
   send({ kind: "ready" });
 } catch (error) {

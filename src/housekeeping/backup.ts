@@ -51,7 +51,7 @@ async function writeExportFile(client: DatabaseClient, path: string): Promise<Ex
     await directory.sync();
     return footer;
   } catch (cause) {
-    await rm(partial, { force: true });
+    await rm(partial, { force: true }).catch(() => undefined); // the reason for the failure is what counts
     if (cause instanceof PmlError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PmlError("file_unusable", `The backup ${path} could not be written: ${reason}`, {

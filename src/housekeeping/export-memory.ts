@@ -1,6 +1,13 @@
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { ExportDigest, type ExportFooter, type ExportHeader, FORMAT_VERSION, formatRow } from "./export-format.ts";
-import { beginSnapshot, countRows, readRows, readSchemaVersion, readTableShapes, type TableShape } from "./transfer-store.ts";
+import {
+  beginSnapshot,
+  countRows,
+  readRows,
+  readSchemaVersion,
+  readTableShapes,
+  type TableShape,
+} from "./transfer-store.ts";
 
 /** Takes some lines at a time and says when it wants more. */
 export type LineSink = (lines: string) => Promise<void>;

@@ -20,7 +20,8 @@ export interface JobQueue extends AsyncDisposable {
   trigger(name: string): Promise<void>;
 }
 
-const IDLE_POLLING_SECONDS = 30;
+/** New jobs are announced; a retry is not, so it waits this long at most. */
+const BACKSTOP_SECONDS = 5;
 
 export async function startJobs({ client, jobs, onError }: JobQueueOptions): Promise<JobQueue> {
   const boss = new PgBoss({
@@ -43,5 +44,5 @@ export async function startJobs({ client, jobs, onError }: JobQueueOptions): Pro
 async function startJob(boss: PgBoss, job: Job): Promise<void> {
   await boss.createQueue(job.name, { policy: "singleton", notify: true });
   await boss.schedule(job.name, job.cron, {}, { missed: "once" });
-  await boss.work(job.name, { pollingIntervalSeconds: IDLE_POLLING_SECONDS }, () => job.run());
+  await boss.work(job.name, { notifyPollingIntervalSeconds: BACKSTOP_SECONDS }, () => job.run());
 }

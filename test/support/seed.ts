@@ -2,7 +2,11 @@ import { v7 as newId } from "uuid";
 import type { Db } from "../../src/db/client.ts";
 
 /** A capability as the product stores one: record, first version, counters. Returns the record's id. */
-export async function seedCapability(db: Db, action: string, scope = { org: "local", project: "default" }): Promise<string> {
+export async function seedCapability(
+  db: Db,
+  action: string,
+  scope = { org: "local", project: "default" },
+): Promise<string> {
   const id = newId();
   const { org, project } = scope;
   await db.transaction().execute(async (tx) => {

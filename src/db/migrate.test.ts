@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { sql } from "kysely";
+import { parseSync } from "oxc-parser";
+import { describe, expect, test } from "vitest";
+import { createServerDatabase, engines, openTestDatabase } from "../../test/support/databases.ts";
+import { migrate } from "./migrate.ts";
+import { openPostgres } from "./open-postgres.ts";
+
+const folder = new URL("./migrations/", import.meta.url);
+
+test("released migrations are never edited", () => {
+  const hashes = readdirSync(folder).map((name) => [
+    name,
+    createHash("sha256")
+      .update(readFileSync(new URL(name, folder)))
+      .digest("hex")
+      .slice(0, 16),
+  ]);
+  expect(Object.fromEntries(hashes)).toMatchInlineSnapshot(`
+    {
+      "0001_foundation.sql": "0d93c7482771c45f",
+    }
+  `);
+});
+
+describe.each(engines)("migrate on %s", (engine) => {
+  test("a second run changes nothing", async () => {
+    await using client = await openTestDatabase(engine);
+    const before = await readColumns(client);
+    await migrate(client.db);
+    expect(await readColumns(client)).toEqual(before);
+  });
+
+  test("a database of a newer PML is refused and left alone", async () => {
+    await using client = await openTestDatabase(engine);
+    await client.execute("INSERT INTO pml_migration (name, timestamp) VALUES ('9999_future', 'now')");
+    await expect(migrate(client.db)).rejects.toMatchObject({ code: "schema_newer", message: /9999_future/ });
+  });
+
+  test("the table types say what the schema has, column by column", async () => {
+    await using client = await openTestDatabase(engine);
+    expect(readTableTypes()).toEqual(await readColumns(client));
+  });
+});
+
+test("of four that migrate one server at once, one does it and all succeed", async () => {
+  const url = await createServerDatabase();
+  const clients = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, poolSize: 2 })));
+  await Promise.all(clients.map(({ db }) => migrate(db)));
+  const { rows } = await sql`SELECT name FROM pml_migration`.execute(clients[0]!.db);
+  expect(rows).toHaveLength(readdirSync(folder).length);
+  for (const client of clients) await client[Symbol.asyncDispose]();
+});
+
+async function readColumns(client: Awaited<ReturnType<typeof openTestDatabase>>): Promise<Record<string, string[]>> {
+  const { rows } = await sql<{ table: string; columns: string[] }>`
+    SELECT table_name::text AS table, array_agg(column_name::text ORDER BY column_name::text COLLATE "C") AS columns
+    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'pml_migration_lock'
+    GROUP BY table_name ORDER BY table_name`.execute(client.db);
+  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]));
+}
+
+interface InterfaceNode {
+  readonly id: { readonly name: string };
+  readonly body: {
+    readonly body: readonly {
+      readonly key: { readonly name: string };
+      readonly typeAnnotation: { readonly typeAnnotation: { readonly typeName?: { readonly name: string } } };
+    }[];
+  };
+}
+
+/** The interfaces of tables.ts, read from its text since types are gone when it runs. */
+function readTableTypes(): Record<string, string[]> {
+  const { program } = parseSync("tables.ts", readFileSync(new URL("./tables.ts", import.meta.url), "utf8"));
+  const nodes = program.body.map((node) => (node.type === "ExportNamedDeclaration" ? node.declaration : node));
+  const interfaces = nodes.filter((node) => node?.type === "TSInterfaceDeclaration") as unknown as InterfaceNode[];
+  const columns = new Map(interfaces.map(({ id, body }) => [id.name, body.body.map(({ key }) => key.name).toSorted()]));
+  const tables = interfaces.find(({ id }) => id.name === "Tables");
+  return Object.fromEntries(
+    (tables?.body.body ?? []).map(({ key, typeAnnotation }) => [
+      key.name,
+      columns.get(typeAnnotation.typeAnnotation.typeName?.name ?? "") ?? [],
+    ]),
+  );
+}

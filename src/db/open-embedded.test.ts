@@ -1,0 +1,58 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { makeFolder } from "../../test/support/databases.ts";
+import { migrate } from "./migrate.ts";
+import { dataDirectory, openEmbedded } from "./open-embedded.ts";
+import { acquireOwnership } from "./owner-lock.ts";
+
+async function walBytes(home: string): Promise<number> {
+  const folder = join(dataDirectory(home), "pg_wal");
+  const names = (await readdir(folder)).filter((name) => /^[0-9A-F]{24}$/.test(name));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+test("what was committed is there when the directory is opened again", async () => {
+  await using home = await makeFolder();
+  {
+    using ownership = acquireOwnership(home.path);
+    await using client = await openEmbedded(ownership);
+    await migrate(client.db);
+    await client.db.insertInto("scope_version").values({ org: "a", project: "b" }).execute();
+  }
+  using ownership = acquireOwnership(home.path);
+  await using client = await openEmbedded(ownership);
+  expect(await client.db.selectFrom("scope_version").select("org").execute()).toEqual([{ org: "a" }]);
+});
+
+test("the WAL stays small, also in one long transaction", async () => {
+  await using home = await makeFolder();
+  using ownership = acquireOwnership(home.path);
+  await using client = await openEmbedded(ownership);
+  await client.execute("CREATE TABLE filler (id int PRIMARY KEY, text text)");
+  const kilobyte = "x".repeat(1_000);
+  let largest = 0;
+  await client.db.transaction().execute(async (tx) => {
+    for (let round = 0; round < 200; round += 1) {
+      await sql`INSERT INTO filler SELECT ${round}::int * 1000 + g, ${kilobyte} || g FROM generate_series(1, 1000) g`.execute(
+        tx,
+      );
+      if (round % 10 === 0) largest = Math.max(largest, await walBytes(home.path));
+    }
+  });
+  expect(Math.max(largest, await walBytes(home.path))).toBeLessThanOrEqual(128 * 1024 * 1024);
+});
+
+test("a second opener is refused, in the same process too", async () => {
+  await using home = await makeFolder();
+  using _ownership = acquireOwnership(home.path);
+  expect(() => acquireOwnership(home.path)).toThrow(`${home.path} is owned by another process (pid ${process.pid})`);
+});
+
+test("ownership can be taken again once it was given back", async () => {
+  await using home = await makeFolder();
+  acquireOwnership(home.path)[Symbol.dispose]();
+  acquireOwnership(home.path)[Symbol.dispose]();
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import type { DatabaseClient } from "../db/client.ts";
+import { type Job, type JobQueue, startJobs } from "./job-queue.ts";
+
+const yearly = "0 0 1 1 *";
+
+function start(client: DatabaseClient, jobs: Job[]): Promise<JobQueue> {
+  return startJobs({ client, jobs, onError: (error) => expect.fail(error.message) });
+}
+
+describe.each(engines)("the job queue on %s", (engine) => {
+  test("runs a job that was triggered", async () => {
+    await using client = await openTestDatabase(engine);
+    let runs = 0;
+    await using queue = await start(client, [{ name: "count", cron: yearly, run: async () => void (runs += 1) }]);
+    await queue.trigger("count");
+    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+  });
+
+  test("runs a job once, however many gateways share the database", async () => {
+    await using client = await openTestDatabase(engine);
+    let runs = 0;
+    const job = { name: "shared", cron: yearly, run: async () => void (runs += 1) };
+    await using one = await start(client, [job]);
+    await using _two = await start(client, [job]);
+    await one.trigger("shared");
+    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(runs).toBe(1);
+  });
+
+  test("tries a job again that failed", async () => {
+    await using client = await openTestDatabase(engine);
+    let runs = 0;
+    const run = async (): Promise<void> => {
+      runs += 1;
+      if (runs === 1) throw new Error("not this time");
+    };
+    await using queue = await start(client, [{ name: "shaky", cron: yearly, run }]);
+    await queue.trigger("shaky");
+    await expect.poll(() => runs, { timeout: 20_000 }).toBe(2);
+  });
+});
