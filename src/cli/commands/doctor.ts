@@ -1,5 +1,5 @@
 import { EXIT } from "../../errors.ts";
-import { type Finding, runChecks } from "../checks.ts";
+import type { Finding } from "../checks.ts";
 import type { Answer, Command, Input } from "../command.ts";
 
 export const doctor: Command = {
@@ -11,6 +11,7 @@ export const doctor: Command = {
   async run(input): Promise<Answer> {
     const config = input.options["config"];
     const flag = typeof config === "string" ? config : undefined;
+    const { runChecks } = await import("../checks.ts");
     let findings = await runChecks(flag);
     const repairable = findings.filter(({ repair }) => repair !== undefined);
     if (input.options["fix"] === true && repairable.length > 0) {

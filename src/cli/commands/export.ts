@@ -3,7 +3,6 @@ import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { downloadFromDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../errors.ts";
-import { verifyExport } from "../../housekeeping/import-memory.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
@@ -44,6 +43,7 @@ async function writeFile(
   const partial = `${path}.partial`;
   try {
     await pipeline(lines, createWriteStream(partial, { mode: 0o600, flush: true }));
+    const { verifyExport } = await import("../../housekeeping/import-memory.ts");
     const { footer } = await verifyExport(partial);
     await rename(partial, path);
     return { rows: footer.rows, rows_sha256: footer.rows_sha256 };

@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { access, constants } from "node:fs/promises";
-import { withServerDatabase } from "../../app.ts";
 import { uploadToDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../errors.ts";
-import { importMemory, type ImportResult, verifyExport } from "../../housekeeping/import-memory.ts";
+import type { ImportResult } from "../../housekeeping/import-memory.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
@@ -34,11 +33,18 @@ export const importCommand: Command = {
 
 async function importFile(path: string, input: Input): Promise<ImportResult> {
   const { pg } = input.options;
-  if (typeof pg === "string") return withServerDatabase(pg, (client) => importMemory(client, path));
+  if (typeof pg === "string") return importIntoServer(pg, path);
   return uploadToDaemon<ImportResult>(await reachDaemon(input), "/api/import", createReadStream(path));
 }
 
+async function importIntoServer(url: string, path: string): Promise<ImportResult> {
+  const { withServerDatabase } = await import("../../app.ts");
+  const { importMemory } = await import("../../housekeeping/import-memory.ts");
+  return withServerDatabase(url, (client) => importMemory(client, path));
+}
+
 async function describeFile(path: string): Promise<Answer> {
+  const { verifyExport } = await import("../../housekeeping/import-memory.ts");
   const { header, footer } = await verifyExport(path);
   const filled = header.tables.filter(({ rows }) => rows > 0).map(({ name, rows }) => `${rows} ${name}`);
   return {

@@ -1,7 +1,5 @@
 import { InvalidArgumentError } from "commander";
 import { environment } from "../../config/environment.ts";
-import { loadConfig } from "../../config/load-config.ts";
-import { runDaemon } from "../../daemon/run-daemon.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../errors.ts";
 import type { Answer, Command, CommandOption } from "../command.ts";
@@ -26,6 +24,9 @@ export const serve: Command = {
   async run({ options, terminal }): Promise<Answer> {
     const report = reportToParent();
     try {
+      // Loaded only here: other commands must not wait for the database and the protocol.
+      const { loadConfig } = await import("../../config/load-config.ts");
+      const { runDaemon } = await import("../../daemon/run-daemon.ts");
       const config = loadConfig(options, environment);
       await runDaemon({
         config,
