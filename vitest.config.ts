@@ -8,7 +8,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: ["default", ["json", { outputFile: ".cache/test-results.json" }]],
     projects: [
       {
         extends: true,

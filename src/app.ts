@@ -16,7 +16,7 @@ import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
 
-export interface DatabaseStatus {
+interface DatabaseStatus {
   readonly engine: "pglite" | "postgres";
   readonly at: string;
   readonly schemaVersion: number;
@@ -73,7 +73,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
 }
 
 /** Opens and migrates the configured database: a server by its URL, otherwise the embedded one. */
-export async function openDatabase(config: Config, ownership: Ownership): Promise<DatabaseClient> {
+async function openDatabase(config: Config, ownership: Ownership): Promise<DatabaseClient> {
   const { url, poolSize } = config.database;
   const client = url === undefined ? await openEmbedded(ownership) : await openPostgres({ url, poolSize });
   try {

@@ -1,5 +1,5 @@
 /** What happened inside PML, told after it was committed. The edge turns it into notifications. */
-export type PmlEvent = { readonly kind: "scope_changed"; readonly org: string; readonly project: string };
+type PmlEvent = { readonly kind: "scope_changed"; readonly org: string; readonly project: string };
 
 export interface EventBus {
   publish(event: PmlEvent): void;

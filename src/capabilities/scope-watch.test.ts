@@ -10,12 +10,13 @@ import { watchScopes } from "./scope-watch.ts";
 const scope: Scope = { org: "acme", project: "shop" };
 const NEVER_MS = 1_000_000;
 
+function rethrow(error: unknown): never {
+  throw error;
+}
+
 async function watch(client: DatabaseClient, pollMs: number): Promise<{ seen: Scope[] } & AsyncDisposable> {
   const seen: Scope[] = [];
-  const onError = (error: unknown): never => {
-    throw error;
-  };
-  const watching = await watchScopes({ client, onChange: (changed) => seen.push(changed), onError, pollMs });
+  const watching = await watchScopes({ client, onChange: (changed) => seen.push(changed), onError: rethrow, pollMs });
   return { seen, [Symbol.asyncDispose]: () => watching[Symbol.asyncDispose]() };
 }
 

@@ -11,7 +11,7 @@ export interface CommandOption {
   readonly hidden?: true;
 }
 
-export interface CommandArgument {
+interface CommandArgument {
   /** As commander reads it: `<file>` is required, `[file]` is not. */
   readonly name: string;
   readonly description: string;

@@ -22,6 +22,6 @@ export async function reachDaemon({ options, terminal }: Input): Promise<DaemonA
   );
 }
 
-export function notRunning(home: string): PmlError {
+function notRunning(home: string): PmlError {
   return new PmlError("daemon_unreachable", `No PML daemon runs for ${home}`, { hint: "Start it: pml up" });
 }

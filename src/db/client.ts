@@ -5,11 +5,6 @@ import type { Tables } from "./tables.ts";
 export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
 
-export interface Notification {
-  readonly channel: string;
-  readonly payload: string;
-}
-
 export interface ListenHandlers {
   readonly onNotification: (payload: string) => void;
   /** Called once listening has begun and after every gap, since notices may have been missed. */

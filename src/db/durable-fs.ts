@@ -55,7 +55,7 @@ export class DurableFS extends NodeFS {
   }
 }
 
-export function fsyncPath(path: string): void {
+function fsyncPath(path: string): void {
   const fd = openSync(path, "r");
   try {
     fsyncSync(fd);

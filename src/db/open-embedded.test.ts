@@ -54,5 +54,6 @@ test("a second opener is refused, in the same process too", async () => {
 test("ownership can be taken again once it was given back", async () => {
   await using home = await makeFolder();
   acquireOwnership(home.path)[Symbol.dispose]();
-  acquireOwnership(home.path)[Symbol.dispose]();
+  using again = acquireOwnership(home.path);
+  expect(again.home).toBe(home.path);
 });

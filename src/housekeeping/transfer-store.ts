@@ -7,7 +7,7 @@ import type { Scope } from "../capabilities/scope.ts";
  * coordinate the gateways of one database. In an order in which references are there before what
  * refers to them.
  */
-export const EXPORTED_TABLES = [
+const EXPORTED_TABLES = [
   "principals",
   "capability_records",
   "capability_versions",

@@ -130,6 +130,11 @@ test("nothing but the answer goes to stdout, whatever the log level", async () =
   await using home = await makeFolder();
   const env = { PML_LOG_LEVEL: "debug" };
   const { stdout } = await runPml(["export"], { home: home.path, env });
-  for (const line of stdout.trimEnd().split("\n")) JSON.parse(line);
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(Object.keys(lines[0] ?? {})).toContain("pml_export");
+  expect(Object.keys(lines.at(-1) ?? {})).toContain("pml_export_end");
   await runPml(["down"], { home: home.path });
 });
