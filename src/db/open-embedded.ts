@@ -55,7 +55,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
 
 async function startWorker(directory: string): Promise<Worker> {
   // The optimising compiler gains a few percent here and takes half a gigabyte while it works.
-  setFlagsFromString("--liftoff-only");
+  setFlagsFromString("--no-wasm-tier-up --no-wasm-dynamic-tiering");
   const script = new URL(`./pglite-worker${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(script, { workerData: directory, name: "pglite" });
   const [message] = (await once(worker, "message")) as [FromWorker];
