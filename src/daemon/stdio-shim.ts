@@ -38,6 +38,7 @@ class Shim {
   /** Lines that came while there was no daemon. */
   #waiting: string[] = [];
   #daemon: Duplex | undefined;
+  #adoptedAt = 0;
   #connecting = false;
   #handshakes = 0;
   readonly #failed = Promise.withResolvers<number>();
@@ -72,8 +73,9 @@ class Shim {
     const parent = process.ppid;
     const closed = Date.now();
     const hasUnanswered = (): boolean => this.#waiting.length + this.#pending.open.length > 0;
-    const limit = (): number => (this.#daemon === undefined ? LAST_START_MS : LAST_ANSWERS_MS);
-    while (hasUnanswered() && process.ppid === parent && Date.now() - closed < limit()) {
+    const deadline = (): number =>
+      this.#daemon === undefined ? closed + LAST_START_MS : Math.max(closed, this.#adoptedAt) + LAST_ANSWERS_MS;
+    while (hasUnanswered() && process.ppid === parent && Date.now() < deadline()) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     return EXIT.ok;
@@ -123,6 +125,7 @@ class Shim {
     }
     if (daemon.destroyed) throw new Error("the daemon ended while it was adopted");
     this.#daemon = daemon;
+    this.#adoptedAt = Date.now();
   }
 
   /** The new daemon must know what the client agreed on with the old one; the client must not see it twice. */
