@@ -1,5 +1,9 @@
+import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
+import { bundledServers } from "./config/bundled-servers.ts";
+import { environment } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
+import { resolveServers } from "./config/mcp-servers.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -15,6 +19,8 @@ import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
+import { Upstreams } from "./upstream/upstreams.ts";
+import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
 interface DatabaseStatus {
   readonly engine: "pglite" | "postgres";
@@ -25,6 +31,8 @@ interface DatabaseStatus {
 /** Everything PML can do, built once. Protocol, HTTP and command line all call these operations. */
 export interface App extends AsyncDisposable {
   readonly events: EventBus;
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -57,9 +65,13 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       onError: (error) => log.error({ error: error.message }, "job queue"),
     }),
   );
+  const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
+  const upstreams = opening.use(await openUpstreams(config, client, log));
   const open = opening.move();
   return {
     events,
+    upstreams,
+    usage,
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
@@ -83,6 +95,20 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
     await client[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+async function openUpstreams(config: Config, client: DatabaseClient, log: Logger): Promise<Upstreams> {
+  const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
+  const limits = {
+    connectMs: connectSeconds * 1000,
+    callMs: callSeconds * 1000,
+    longestCallMs: longestCallSeconds * 1000,
+    inFlight: maxInFlight,
+    queued: maxQueued,
+  };
+  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, log });
+  await upstreams.configure(resolveServers(config.mcpServers ?? bundledServers(config.home), environment));
+  return upstreams;
 }
 
 /** For work on a server's database without a daemon: any number of processes may open that. */

@@ -3,3 +3,5 @@ export interface Scope {
   readonly org: string;
   readonly project: string;
 }
+
+export const DEFAULT_SCOPE: Scope = { org: "local", project: "default" };

@@ -162,7 +162,7 @@ async function checkServerDatabase(url: string): Promise<Finding> {
 }
 
 function checkServers({ mcpServers, file }: Config): Finding[] {
-  return resolveServers(mcpServers, environment).map((server) => {
+  return resolveServers(mcpServers ?? {}, environment).map((server) => {
     const check = `server ${server.name}`;
     if (server.state !== "unusable") return { check, state: "ok", value: server.state };
     const where = file === undefined ? "the configuration" : dirname(file);

@@ -6,6 +6,7 @@ import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { mcp } from "./commands/mcp.ts";
 import { serve } from "./commands/serve.ts";
+import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
 import { up } from "./commands/up.ts";
 
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   down,
   mcp,
   status,
+  servers,
   doctor,
   exportCommand,
   importCommand,

@@ -6,3 +6,20 @@ export function formatPairs(pairs: Readonly<Record<string, string>>): string {
     .map(([name, value]) => `${separate(name)}${value}`)
     .join("\n");
 }
+
+/** Rows with their columns under each other and a header on a terminal; tab-separated rows in a pipe. */
+export function formatTable(rows: readonly Readonly<Record<string, string>>[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  if (!process.stdout.isTTY) return rows.map((row) => columns.map((column) => row[column] ?? "").join("\t")).join("\n");
+  const header = Object.fromEntries(columns.map((column) => [column, column.toUpperCase()]));
+  const lines = [header, ...rows];
+  const width = (column: string): number => Math.max(...lines.map((row) => (row[column] ?? "").length));
+  return lines
+    .map((row) =>
+      columns
+        .map((column) => (row[column] ?? "").padEnd(width(column)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -18,14 +18,24 @@ const mcpServer = z
     enabled: z.boolean().optional().describe("The same, the other way round."),
     timeout: seconds.optional().describe("Seconds a call may take."),
     tools: z.array(z.string()).optional().describe("Only these tools are offered."),
+    pml: z
+      .strictObject({
+        prefix: z.literal("").optional().describe('`""` lists the server\'s tools under their own names.'),
+      })
+      .optional()
+      .describe("What only PML knows."),
   })
   .refine((server) => (server.command === undefined) !== (server.url === undefined), {
     message: 'needs either "command" (stdio) or "url" (remote), and not both',
   });
 
+/** Namespaces of PML's own tools; a server of that name could not be told from them. */
+const RESERVED_NAMES = ["cap", "dns", "meta", "learn", "skill", "test", "pml", "mcp"];
+
 const serverName = z
   .string()
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i, "server names have letters, digits and inner hyphens");
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "server names have lower-case letters, digits and inner hyphens")
+  .refine((name) => !RESERVED_NAMES.includes(name), "is a name that PML keeps for itself; choose another");
 
 /** The one definition of the configuration: validation, types and the reference page come from it. */
 export const configSchema = z.strictObject({
@@ -37,6 +47,12 @@ export const configSchema = z.strictObject({
         .array(z.string())
         .default([])
         .describe("Further host names under which the gateway may be addressed."),
+      maxBodyBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(4 * 1024 * 1024)
+        .describe("Largest request body on /mcp, in bytes."),
     })
     .prefault({})
     .describe("The loopback HTTP endpoint."),
@@ -47,6 +63,27 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Where memory is kept."),
+  gateway: z
+    .strictObject({
+      toolNames: z
+        .enum(["portable", "canonical"])
+        .default("portable")
+        .describe("How tools are listed: legal in every client, or with colons. Calls take both."),
+    })
+    .prefault({})
+    .describe("What clients see."),
+  upstream: z
+    .strictObject({
+      connectSeconds: seconds.default(30).describe("How long a server may take to start and answer."),
+      callSeconds: seconds
+        .default(60)
+        .describe("How long a call may take without progress; `timeout` of a server wins."),
+      longestCallSeconds: seconds.default(900).describe("How long a call may take at the most, progress or not."),
+      maxInFlight: z.number().int().positive().default(32).describe("Calls a server gets at once."),
+      maxQueued: z.number().int().nonnegative().default(256).describe("Calls that may wait for a server."),
+    })
+    .prefault({})
+    .describe("The MCP servers behind the gateway."),
   daemon: z
     .strictObject({
       idleMinutes: z
@@ -72,8 +109,10 @@ export const configSchema = z.strictObject({
     .describe("Logs, one JSON object a line."),
   mcpServers: z
     .record(serverName, mcpServer)
-    .default({})
-    .describe("The MCP servers behind the gateway, by name, as in the configuration of MCP clients."),
+    .optional()
+    .describe(
+      "The MCP servers behind the gateway, by name, as in the configuration of MCP clients. Left out: the two that ship with PML.",
+    ),
 });
 
 export type ConfigValues = z.infer<typeof configSchema>;

@@ -6,6 +6,9 @@ import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { createConnections } from "../mcp/connections.ts";
+import { Gateway } from "../mcp/gateway.ts";
+import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
 import { createStdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
@@ -25,9 +28,13 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
-  const connections = createStdioConnections(log);
-  const activity = trackActivity(() => connections.count);
-  const metrics = createMetrics({ events: app.events, countConnections: () => connections.count });
+  using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
+  using connections = createConnections(gateway, token);
+  const { factory } = connections;
+  const shims = createStdioConnections(factory, log);
+  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  const activity = trackActivity(() => shims.count);
+  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
   const started = Date.now();
   const { host, port, allowedHosts } = config.http;
   await using server = await startHttpServer({
@@ -37,12 +44,13 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
     guard: { token, hosts: allowedHosts },
     routes: createRoutes({
       app,
+      endpoint,
       metrics,
       status: async () => ({
         ...info,
         home: config.home,
         uptimeSeconds: Math.round((Date.now() - started) / 1000),
-        clients: connections.count,
+        clients: shims.count,
         database: await app.databaseStatus(),
       }),
       stop: () => stop.resolve("pml down"),
@@ -51,7 +59,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
       if (upgrade !== STDIO_UPGRADE) socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
       else {
         socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
-        connections.accept(socket);
+        shims.accept(socket);
       }
     },
     onFinished: (route, status, seconds) => {
@@ -60,13 +68,16 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
     },
     log,
   });
-  await using _connections = connections; // ended first, or the server would wait for them
+  // ended first, or the server would wait for them
+  await using _endpoint = endpoint;
+  await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
+  app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
 }
 

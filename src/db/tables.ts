@@ -124,6 +124,29 @@ interface ToolSchemaTable {
   removed_at: Time;
 }
 
+interface ToolSchemaChangeTable {
+  org: string;
+  id: string;
+  project: string;
+  tool_id: string;
+  old_hash: string;
+  new_hash: string;
+  old_definition: RequiredJson;
+  new_definition: RequiredJson;
+  seen_at: CreatedAt;
+  reviewed_at: Time;
+  reviewed_by: Nullable<string>;
+}
+
+interface UpstreamCatalogueTable {
+  org: string;
+  project: string;
+  server_id: string;
+  config_hash: string;
+  offer: RequiredJson;
+  fetched_at: Defaulted<Date>;
+}
+
 interface ToolUsageTable {
   org: string;
   id: string;
@@ -232,5 +255,7 @@ export interface Tables {
   scope_version: ScopeVersionTable;
   task_results: TaskResultTable;
   tool_schema: ToolSchemaTable;
+  tool_schema_change: ToolSchemaChangeTable;
   tool_usage: ToolUsageTable;
+  upstream_catalogue: UpstreamCatalogueTable;
 }

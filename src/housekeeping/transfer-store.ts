@@ -15,6 +15,8 @@ const EXPORTED_TABLES = [
   "capability_aliases",
   "capability_rename_history",
   "tool_schema",
+  "tool_schema_change",
+  "upstream_catalogue",
   "tool_usage",
   "execution_run",
   "run_journal",

@@ -62,6 +62,23 @@ async function seedEverything({ db }: DatabaseClient): Promise<void> {
     })
     .execute();
   await db
+    .insertInto("tool_schema_change")
+    .values({
+      org,
+      id: newId(),
+      project,
+      tool_id: "fs:read",
+      old_hash: "a",
+      new_hash: "b",
+      old_definition: "{}",
+      new_definition: "{}",
+    })
+    .execute();
+  await db
+    .insertInto("upstream_catalogue")
+    .values({ org, project, server_id: "fs", config_hash: "c", offer: `{"tools":[]}` })
+    .execute();
+  await db
     .insertInto("tool_usage")
     .values({
       org,

@@ -8,7 +8,8 @@ import { checkRequest, type GuardSettings } from "./guard.ts";
 import { describePortOwner } from "./port-owner.ts";
 
 export interface Route {
-  readonly method: "GET" | "POST";
+  /** "*" leaves it to the handler. */
+  readonly method: "GET" | "POST" | "*";
   readonly path: string;
   /** Answered without a token: for probes that have none. */
   readonly public?: true;
@@ -52,7 +53,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 async function serve(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
   const started = performance.now();
   const path = new URL(request.url ?? "/", "http://gateway").pathname;
-  const route = options.routes.find((known) => known.path === path && known.method === request.method);
+  const route = options.routes.find(
+    (known) => known.path === path && (known.method === "*" || known.method === request.method),
+  );
   response.setHeader("X-Content-Type-Options", "nosniff");
   response.once("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);

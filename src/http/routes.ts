@@ -12,14 +12,22 @@ import type { Metrics } from "./metrics.ts";
 
 export interface RouteOptions {
   readonly app: App;
+  /** Serves MCP at /mcp. */
+  readonly endpoint: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
   readonly metrics: Metrics;
   readonly status: () => Promise<unknown>;
   readonly stop: () => void;
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
-export function createRoutes({ app, metrics, status, stop }: RouteOptions): Route[] {
+export function createRoutes({ app, endpoint, metrics, status, stop }: RouteOptions): Route[] {
   return [
+    { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
+    {
+      method: "GET",
+      path: "/api/servers",
+      handle: (_request, response) => answer(response, async () => app.upstreams.statuses),
+    },
     {
       method: "GET",
       path: "/healthz",

@@ -1,12 +1,141 @@
-import { McpServer } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type CompleteResult,
+  type GetPromptResult,
+  McpServer,
+  type ReadResourceResult,
+  type RequestStateCodec,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
+import type { Gateway } from "./gateway.ts";
+import { paginate } from "./paginate.ts";
+import { Relay, type RequestState, toToolError } from "./relay.ts";
+import { trackCall } from "./track-call.ts";
 
-/** One per connection, hence cheap. It has no tools yet, and says so. */
-export function createGatewayServer(): McpServer {
+export interface GatewayServerOptions {
+  readonly gateway: Gateway;
+  readonly codec: RequestStateCodec<RequestState>;
+}
+
+/** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
+const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
+const MOST_QUESTIONS_PER_CALL = 32;
+
+/** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
+export function createGatewayServer({ gateway, codec }: GatewayServerOptions): McpServer {
   const mcp = new McpServer(
     { name: "pml", title: "Procedural Memory Layer", version },
-    { capabilities: { tools: {} } },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        completions: {},
+        logging: {},
+      },
+      cacheHints: {
+        "tools/list": LIST_HINT,
+        "prompts/list": LIST_HINT,
+        "resources/list": LIST_HINT,
+        "resources/templates/list": LIST_HINT,
+      },
+      inputRequired: { maxRounds: MOST_QUESTIONS_PER_CALL },
+      requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
+    },
   );
-  mcp.server.setRequestHandler("tools/list", () => ({ tools: [] }));
+  const relay = new Relay(gateway, codec);
+  handleLists(mcp, gateway);
+  handleTools(mcp, gateway, relay);
+  handlePrompts(mcp, gateway, relay);
+  handleResources(mcp, gateway, relay);
   return mcp;
+}
+
+function handleLists({ server }: McpServer, gateway: Gateway): void {
+  server.setRequestHandler("tools/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.tools, params?.cursor);
+    return { tools: items, ...rest };
+  });
+  server.setRequestHandler("prompts/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.prompts, params?.cursor);
+    return { prompts: items, ...rest };
+  });
+  server.setRequestHandler("resources/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.resources, params?.cursor);
+    return { resources: items, ...rest };
+  });
+  server.setRequestHandler("resources/templates/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.resourceTemplates, params?.cursor);
+    return { resourceTemplates: items, ...rest };
+  });
+}
+
+function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+  server.setRequestHandler("tools/call", async ({ params }, ctx) => {
+    const { name, _meta, ...rest } = params;
+    const call = { name, client: clientName(server, ctx), params: rest, signal: ctx.mcpReq.signal };
+    return trackCall(gateway, call, async ({ tool, ...target }) => {
+      const result = await relay
+        .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
+        .catch(toToolError);
+      if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
+      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
+    });
+  });
+}
+
+function clientName(server: McpServer["server"], ctx: ServerContext): string | undefined {
+  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
+  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
+  return (info ?? server.getClientVersion())?.name;
+}
+
+function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+  server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
+    const { name, _meta, ...rest } = params;
+    const target = gateway.resolvePrompt(name);
+    return (await relay.pass({
+      target,
+      method: "prompts/get",
+      params: { ...rest, name: target.name },
+      ctx,
+    })) as GetPromptResult;
+  });
+  server.setRequestHandler("completion/complete", async ({ params }) => {
+    const { ref, _meta, ...rest } = params;
+    const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+    const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
+    return (await target.upstream.request({
+      method: "completion/complete",
+      params: { ...rest, ref: original },
+    })) as CompleteResult;
+  });
+}
+
+function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+  server.setRequestHandler("resources/read", async ({ params }, ctx) => {
+    const { uri, _meta, ...rest } = params;
+    const target = gateway.resolveResource(uri);
+    const result = (await relay.pass({
+      target,
+      method: "resources/read",
+      params: { ...rest, uri: target.name },
+      ctx,
+    })) as ReadResourceResult;
+    // The contents name what was read as the client named it.
+    const contents =
+      target.name === uri
+        ? result.contents
+        : result.contents.map((each) => (each.uri === target.name ? { ...each, uri } : each));
+    return { ...result, contents };
+  });
+  for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
+    server.setRequestHandler(method, async ({ params }) => {
+      const target = gateway.resolveResource(params.uri);
+      await target.upstream.request({ method, params: { uri: target.name } });
+      return {};
+    });
+  }
 }

@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
+import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../log.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
-import { createGatewayServer } from "./gateway-server.ts";
 
 export interface StdioConnections extends AsyncDisposable {
   readonly count: number;
@@ -10,14 +10,14 @@ export interface StdioConnections extends AsyncDisposable {
 }
 
 /** The clients that are connected through a shim: each socket carries what its stdin and stdout would. */
-export function createStdioConnections(log: Logger): StdioConnections {
+export function createStdioConnections(factory: McpServerFactory, log: Logger): StdioConnections {
   const open = new Map<Duplex, () => Promise<void>>();
   return {
     get count() {
       return open.size;
     },
     accept(socket) {
-      const handle = serveStdio(createGatewayServer, {
+      const handle = serveStdio(factory, {
         transport: new StdioServerTransport(socket, socket),
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
       });

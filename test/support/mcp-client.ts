@@ -1,23 +1,69 @@
-import { Client } from "@modelcontextprotocol/client";
+import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { PML, testEnvironment } from "./pml.ts";
+import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { PML, runJson, testEnvironment } from "./pml.ts";
 
 export interface TestClient extends AsyncDisposable {
   readonly client: Client;
-  readonly pid: number;
+  /** What the gateway asked this client, in order. */
+  readonly questions: string[];
+  /** How often the gateway said that the tools changed. */
+  readonly toolChanges: { count: number };
 }
 
-/** An MCP client that starts `pml mcp`, as agents' clients do. */
-export async function connectClient(home: string, env: Readonly<Record<string, string>> = {}): Promise<TestClient> {
-  const client = new Client({ name: "test-client", version: "1.0.0" });
-  const transport = new StdioClientTransport({
+export interface ClientOptions {
+  readonly transport?: "stdio" | "http";
+  /** legacy: the 2025 handshake; auto: the current protocol where the other side speaks it. */
+  readonly era?: "legacy" | "auto";
+  readonly env?: Readonly<Record<string, string>>;
+  readonly answer?: ElicitResult;
+}
+
+/** Every way in which a client can reach the gateway. */
+export const clientKinds = [
+  { transport: "stdio", era: "legacy" },
+  { transport: "stdio", era: "auto" },
+  { transport: "http", era: "legacy" },
+  { transport: "http", era: "auto" },
+] as const;
+
+/** An MCP client of a PML_HOME: it starts `pml mcp`, as agents' clients do, or speaks HTTP to the daemon. */
+export async function connectClient(home: string, options: ClientOptions = {}): Promise<TestClient> {
+  const { transport = "stdio", era = "legacy", env = {}, answer } = options;
+  const questions: string[] = [];
+  const toolChanges = { count: 0 };
+  const client = new Client(
+    { name: "test-client", version: "1.0.0" },
+    {
+      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      versionNegotiation: { mode: era },
+      listChanged: { tools: { onChanged: () => void (toolChanges.count += 1), autoRefresh: false, debounceMs: 0 } },
+    },
+  );
+  if (answer !== undefined) {
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      questions.push(params.message);
+      return answer;
+    });
+  }
+  await client.connect(transport === "stdio" ? openShim(home, env) : await openHttp(home, env));
+  return { client, questions, toolChanges, [Symbol.asyncDispose]: () => client.close() };
+}
+
+function openShim(home: string, env: Readonly<Record<string, string>>): StdioClientTransport {
+  const environment = testEnvironment({ home, env });
+  return new StdioClientTransport({
     command: process.execPath,
     args: [PML, "mcp"],
-    env: testEnvironment({ home, env }),
+    env: environment,
     stderr: "inherit",
   });
-  await client.connect(transport);
-  const { pid } = transport;
-  if (pid === null) throw new Error("the transport has no process");
-  return { client, pid, [Symbol.asyncDispose]: () => client.close() };
+}
+
+async function openHttp(home: string, env: Readonly<Record<string, string>>): Promise<StreamableHTTPClientTransport> {
+  await runJson(["up"], { home, env });
+  const address = readDaemonAddress(home);
+  if (address === undefined) throw new Error(`no daemon runs in ${home}`);
+  const headers = { Authorization: `Bearer ${address.token}` };
+  return new StreamableHTTPClientTransport(new URL("/mcp", address.url), { requestInit: { headers } });
 }

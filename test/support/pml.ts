@@ -1,6 +1,7 @@
 /** The product as a user has it: the command line, as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../src/package-info.ts";
 
@@ -19,9 +20,10 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** The environment of a test: nothing of the tester's own PML gets in. */
+/** The environment of a test: nothing of the tester's own PML gets in, and no servers but those it configures. */
 export function testEnvironment({ home, env = {} }: RunOptions): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...env };
+  const config = existsSync(join(home, "pml.json")) ? {} : { PML_CONFIG: join(import.meta.dirname, "no-servers.json") };
+  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...config, ...env };
 }
 
 export function spawnPml(args: readonly string[], options: RunOptions): ChildProcess {

@@ -1,0 +1,25 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { McpServerEntry } from "./schema.ts";
+
+/**
+ * The servers that ship with PML, for a first start without any configuration: so that there is
+ * something to call. They reach nothing but a folder of their own below PML_HOME.
+ */
+export function bundledServers(home: string): Record<string, McpServerEntry> {
+  const scratch = join(home, "scratch");
+  mkdirSync(scratch, { recursive: true });
+  return {
+    filesystem: { command: process.execPath, args: [script("server-filesystem"), scratch] },
+    memory: {
+      command: process.execPath,
+      args: [script("server-memory")],
+      env: { MEMORY_FILE_PATH: join(home, "memory.jsonl") },
+    },
+  };
+}
+
+function script(name: string): string {
+  return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`));
+}

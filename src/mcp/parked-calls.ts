@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import type { Ask, Question } from "../upstream/active-calls.ts";
+
+export type CallResult = Record<string, unknown>;
+
+export type CallOutcome =
+  | { readonly kind: "result"; readonly result: CallResult }
+  | { readonly kind: "question"; readonly call: string; readonly question: Question };
+
+interface PendingQuestion {
+  readonly question: Question;
+  answer(response: Record<string, unknown>): void;
+}
+
+/** A call that outlives the exchange it began in: it may stop at a question and go on with the answer. */
+class ParkedCall {
+  readonly id = randomUUID();
+  readonly #result: Promise<CallResult>;
+  readonly #abort = new AbortController();
+  readonly #questions: PendingQuestion[] = [];
+  #asked = Promise.withResolvers<void>();
+  timer: NodeJS.Timeout | undefined;
+
+  constructor(run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>) {
+    this.#result = run((question) => this.#ask(question), this.#abort.signal);
+    this.#result.catch(() => undefined); // it is awaited by whoever resumes the call, or nobody cares any more
+  }
+
+  /** The result or the next question, whichever comes first. The caller's signal counts only meanwhile. */
+  async next(signal: AbortSignal): Promise<CallOutcome> {
+    const abort = (): void => this.cancel(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      const result = await Promise.race([this.#result, this.#asked.promise]);
+      const [pending] = this.#questions;
+      if (pending === undefined) return { kind: "result", result: result ?? (await this.#result) };
+      return { kind: "question", call: this.id, question: pending.question };
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  answer(response: Record<string, unknown>): void {
+    this.#questions.shift()?.answer(response);
+    if (this.#questions.length === 0) this.#asked = Promise.withResolvers();
+  }
+
+  cancel(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  #ask(question: Question): Promise<Record<string, unknown>> {
+    return new Promise((answer) => {
+      this.#questions.push({ question, answer });
+      this.#asked.resolve();
+    });
+  }
+}
+
+const PARKED_MS = 10 * 60 * 1000;
+const MOST_PARKED = 256;
+
+/** Calls that wait for an answer of a person. One that never comes ends the call. */
+export class ParkedCalls {
+  readonly #calls = new Map<string, ParkedCall>();
+
+  async start(signal: AbortSignal, run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>): Promise<CallOutcome> {
+    return this.#await(new ParkedCall(run), signal);
+  }
+
+  /** undefined: the call is not there any more; it ended, expired, or ran in another process. */
+  async resume(id: string, answer: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome | undefined> {
+    const call = this.#calls.get(id);
+    if (call === undefined) return undefined;
+    this.#forget(call);
+    call.answer(answer);
+    return this.#await(call, signal);
+  }
+
+  cancelAll(): void {
+    for (const call of this.#calls.values()) {
+      this.#forget(call);
+      call.cancel(new Error("PML is ending"));
+    }
+  }
+
+  async #await(call: ParkedCall, signal: AbortSignal): Promise<CallOutcome> {
+    const outcome = await call.next(signal);
+    if (outcome.kind === "question") this.#park(call);
+    return outcome;
+  }
+
+  #park(call: ParkedCall): void {
+    const [oldest] = this.#calls.values();
+    if (this.#calls.size >= MOST_PARKED && oldest !== undefined) this.#expire(oldest);
+    call.timer = setTimeout(() => this.#expire(call), PARKED_MS).unref();
+    this.#calls.set(call.id, call);
+  }
+
+  #expire(call: ParkedCall): void {
+    this.#forget(call);
+    call.cancel(new Error("nobody answered the server's question in time"));
+  }
+
+  #forget(call: ParkedCall): void {
+    clearTimeout(call.timer);
+    this.#calls.delete(call.id);
+  }
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+
+/** A tool of a server as the gateway names it; its canonical name is `server:tool`. */
+export interface NamedTool {
+  readonly server: string;
+  readonly tool: string;
+  /** The server asked for its tools to be listed under their own names, without a prefix. */
+  readonly transparent: boolean;
+}
+
+type NameResolution =
+  | { readonly kind: "found"; readonly canonical: string }
+  | { readonly kind: "ambiguous"; readonly candidates: readonly string[] }
+  | { readonly kind: "unknown" };
+
+export interface NameTable {
+  /** What is listed: legal in every client, distinct, and the same after a restart. */
+  wireName(canonical: string): string;
+  /** Accepts the canonical name, the wire name, and what a client may have made of either. */
+  resolve(name: string): NameResolution;
+}
+
+export function canonicalName(server: string, tool: string): string {
+  return `${server}:${tool}`;
+}
+
+/**
+ * One table for all spellings. A wire name depends on its server's tools only, never on which other
+ * servers are connected, unless a server gave up its prefix.
+ */
+export function createNameTable(tools: readonly NamedTool[]): NameTable {
+  const wireNames = new Map<string, string>();
+  for (const group of Map.groupBy(tools, ({ server }) => server).values()) {
+    for (const [canonical, wire] of nameServerTools(group)) wireNames.set(canonical, wire);
+  }
+  takeBackSharedNames(wireNames, tools);
+  const canonicalByWire = new Map([...wireNames].map(([canonical, wire]) => [wire, canonical]));
+  const all = [...wireNames];
+  const byFoldedWire = Map.groupBy(all, ([, wire]) => fold(wire));
+  const byFoldedCanonical = Map.groupBy(all, ([canonical]) => fold(canonical));
+  return {
+    wireName(canonical) {
+      const wire = wireNames.get(canonical);
+      if (wire === undefined) throw new Error(`${canonical} is not in the name table`);
+      return wire;
+    },
+    resolve(name) {
+      if (wireNames.has(name)) return { kind: "found", canonical: name };
+      const exact = canonicalByWire.get(name);
+      if (exact !== undefined) return { kind: "found", canonical: exact };
+      const alike = byFoldedWire.get(fold(name)) ?? byFoldedCanonical.get(fold(name)) ?? [];
+      const candidates = alike.map(([canonical]) => canonical);
+      const [only, ...others] = candidates;
+      if (only === undefined) return { kind: "unknown" };
+      return others.length === 0 ? { kind: "found", canonical: only } : { kind: "ambiguous", candidates };
+    },
+  };
+}
+
+/** Tools whose plain form is the same (`a.b`, `a-b`) get a hash each, but for one that has that very name. */
+function nameServerTools(tools: readonly NamedTool[]): [string, string][] {
+  const byPlainName = Map.groupBy(tools, (tool) => fold(plainName(tool)));
+  return tools.map((tool) => {
+    const canonical = canonicalName(tool.server, tool.tool);
+    if (tool.transparent) return [canonical, tool.tool];
+    const plain = plainName(tool);
+    const rivals = byPlainName.get(fold(plain)) ?? [];
+    const [owner, ...further] = rivals.length === 1 ? rivals : rivals.filter(isPlain);
+    const keepsPlain = plain.length <= LONGEST_WIRE_NAME && owner === tool && further.length === 0;
+    return [canonical, keepsPlain ? plain : withHash(plain, canonical)];
+  });
+}
+
+/** Two servers without prefix may offer the same name: then both get their prefixed ones. */
+function takeBackSharedNames(wireNames: Map<string, string>, tools: readonly NamedTool[]): void {
+  const sharing = Map.groupBy(wireNames, ([, wire]) => fold(wire));
+  const shared = new Set(
+    [...sharing.values()].filter(({ length }) => length > 1).flatMap((group) => group.map(([canonical]) => canonical)),
+  );
+  for (const tool of tools) {
+    const canonical = canonicalName(tool.server, tool.tool);
+    if (tool.transparent && shared.has(canonical)) wireNames.set(canonical, withHash(plainName(tool), canonical));
+  }
+}
+
+function plainName({ server, tool }: NamedTool): string {
+  return `${portableSegment(server)}__${portableSegment(tool)}`;
+}
+
+function isPlain({ tool }: NamedTool): boolean {
+  return portableSegment(tool) === tool;
+}
+
+/** Letters, digits and single underscores, not beginning with a digit: legal in every client. */
+function portableSegment(text: string): string {
+  const plain = text.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+  return plain === "" || /^\d/.test(plain) ? `n${plain}` : plain;
+}
+
+/** Room for the prefixes that clients put in front, below the 60 to 64 characters they allow. */
+const LONGEST_WIRE_NAME = 50;
+const HASH_LENGTH = 7;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+function withHash(name: string, canonical: string): string {
+  const digest = createHash("sha256").update(canonical).digest();
+  const hash = Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32.charAt(byte % BASE32.length)).join("");
+  return `${name.slice(0, LONGEST_WIRE_NAME - HASH_LENGTH - 1).replace(/_+$/, "")}_${hash}`;
+}
+
+/** How a client may spell a name it was given: in other case, with other punctuation. */
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
+}

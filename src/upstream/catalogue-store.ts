@@ -1,0 +1,147 @@
+import { sql } from "kysely";
+import { v7 as newId } from "uuid";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db, Tx } from "../db/client.ts";
+import { contentHash, type Offer } from "./offer.ts";
+
+export interface StoredOffer {
+  readonly server: string;
+  readonly configHash: string;
+  readonly offer: Offer;
+}
+
+/** A tool that is not what it was under the same name. */
+export interface ToolChange {
+  readonly toolId: string;
+  readonly oldHash: string;
+  readonly newHash: string;
+}
+
+export async function readOffers(db: Db, { org, project }: Scope): Promise<StoredOffer[]> {
+  const rows = await db
+    .selectFrom("upstream_catalogue")
+    .select(["server_id", "config_hash", "offer"])
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .execute();
+  return rows.map(({ server_id, config_hash, offer }) => ({
+    server: server_id,
+    configHash: config_hash,
+    offer: offer as Offer,
+  }));
+}
+
+/** Stores what a server offers now, and returns which of its tools changed under their names. */
+export async function writeOffer(
+  db: Db,
+  scope: Scope,
+  { server, configHash, offer }: StoredOffer,
+): Promise<ToolChange[]> {
+  return db.transaction().execute(async (tx) => {
+    const row = { ...scope, server_id: server, config_hash: configHash, offer: JSON.stringify(offer) };
+    await tx
+      .insertInto("upstream_catalogue")
+      .values(row)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["org", "project", "server_id"])
+          .doUpdateSet({ config_hash: configHash, offer: row.offer, fetched_at: sql`now()` }),
+      )
+      .execute();
+    return writeTools(tx, scope, { server, offer });
+  });
+}
+
+async function writeTools(
+  tx: Tx,
+  scope: Scope,
+  { server, offer }: { server: string; offer: Offer },
+): Promise<ToolChange[]> {
+  const known = new Map((await readTools(tx, scope, server)).map((row) => [row.tool_id, row]));
+  const offered = new Set(offer.tools.map((tool) => `${server}:${tool.name}`));
+  const changes: ToolChange[] = [];
+  for (const tool of offer.tools) {
+    const toolId = `${server}:${tool.name}`;
+    const newHash = contentHash(tool);
+    const old = known.get(toolId);
+    if (old?.content_hash === newHash && old.removed_at === null) continue;
+    await upsertTool(tx, scope, { server, tool, hash: newHash });
+    if (old === undefined || old.content_hash === newHash) continue;
+    changes.push({ toolId, oldHash: old.content_hash, newHash });
+    await insertChange(tx, scope, { toolId, oldHash: old.content_hash, newHash, before: old.definition, after: tool });
+  }
+  const removed = [...known.values()].filter((row) => row.removed_at === null && !offered.has(row.tool_id));
+  for (const { tool_id } of removed) await markRemoved(tx, scope, tool_id);
+  return changes;
+}
+
+function readTools(tx: Tx, { org, project }: Scope, server: string) {
+  return tx
+    .selectFrom("tool_schema")
+    .select(["tool_id", "content_hash", "definition", "removed_at"])
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("server_id", "=", server)
+    .execute();
+}
+
+interface ToolRow {
+  readonly server: string;
+  readonly tool: Offer["tools"][number];
+  readonly hash: string;
+}
+
+async function upsertTool(tx: Tx, scope: Scope, { server, tool, hash }: ToolRow): Promise<void> {
+  const content = {
+    title: tool.title ?? null,
+    description: tool.description ?? null,
+    input_schema: JSON.stringify(tool.inputSchema),
+    output_schema: tool.outputSchema === undefined ? null : JSON.stringify(tool.outputSchema),
+    annotations: tool.annotations === undefined ? null : JSON.stringify(tool.annotations),
+    definition: JSON.stringify(tool),
+    content_hash: hash,
+  };
+  await tx
+    .insertInto("tool_schema")
+    .values({ ...scope, tool_id: `${server}:${tool.name}`, server_id: server, name: tool.name, ...content })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["org", "project", "tool_id"])
+        .doUpdateSet({ ...content, changed_at: sql<Date>`now()`, removed_at: null }),
+    )
+    .execute();
+}
+
+interface ChangeRow extends ToolChange {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+async function insertChange(
+  tx: Tx,
+  scope: Scope,
+  { toolId, oldHash, newHash, before, after }: ChangeRow,
+): Promise<void> {
+  await tx
+    .insertInto("tool_schema_change")
+    .values({
+      ...scope,
+      id: newId(),
+      tool_id: toolId,
+      old_hash: oldHash,
+      new_hash: newHash,
+      old_definition: JSON.stringify(before),
+      new_definition: JSON.stringify(after),
+    })
+    .execute();
+}
+
+async function markRemoved(tx: Tx, { org, project }: Scope, toolId: string): Promise<void> {
+  await tx
+    .updateTable("tool_schema")
+    .set({ removed_at: sql<Date>`now()` })
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("tool_id", "=", toolId)
+    .execute();
+}

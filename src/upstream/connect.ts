@@ -1,0 +1,80 @@
+import {
+  Client,
+  type ClientCapabilities,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import type { McpServerEntry } from "../config/schema.ts";
+import { version } from "../package-info.ts";
+import { StdioProcess } from "./stdio-process.ts";
+
+export interface Connection {
+  readonly client: Client;
+  /** Only of servers that run as a child process. */
+  readonly process: StdioProcess | undefined;
+}
+
+export interface ConnectOptions {
+  readonly entry: McpServerEntry;
+  readonly timeoutMs: number;
+  readonly onNoise: (line: string) => void;
+  /** Installs handlers before the first message can come. */
+  readonly prepare: (client: Client, transport: Transport) => void;
+}
+
+/**
+ * The same at every connect, or a server's list would change with it. What a caller cannot answer is
+ * refused call by call.
+ */
+const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {} };
+
+export async function connectServer(options: ConnectOptions): Promise<Connection> {
+  const { entry } = options;
+  if (entry.command !== undefined) return connectProcess(entry.command, options);
+  const url = new URL(entry.url ?? "");
+  const init = { requestInit: { headers: entry.headers ?? {} } };
+  if (entry.type === "sse") return connectRemote(() => new SSEClientTransport(url, init), options, "legacy");
+  try {
+    return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, "auto");
+  } catch (error) {
+    // Servers of before Streamable HTTP answer its POST with a 4xx; they are to be tried the old way.
+    if (entry.type !== undefined || !isClientError(error)) throw error;
+    return connectRemote(() => new SSEClientTransport(url, init), options, "legacy").catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function connectProcess(command: string, options: ConnectOptions): Promise<Connection> {
+  const { args = [], env = {}, cwd } = options.entry;
+  const process = new StdioProcess({ command, args, env, cwd }, options.onNoise);
+  // Nearly every stdio server speaks the 2025 era, and some hang on an unknown first request.
+  const client = await connectClient(process, options, "legacy");
+  return { client, process };
+}
+
+async function connectRemote(
+  open: () => Transport,
+  options: ConnectOptions,
+  mode: "auto" | "legacy",
+): Promise<Connection> {
+  return { client: await connectClient(open(), options, mode), process: undefined };
+}
+
+async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
+  const client = new Client({ name: "pml", version }, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
+  options.prepare(client, transport);
+  try {
+    await client.connect(transport, { timeout: options.timeoutMs });
+    return client;
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
+}
+
+function isClientError(error: unknown): boolean {
+  const status: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof status === "number" && status >= 400 && status < 500;
+}

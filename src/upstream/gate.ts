@@ -1,0 +1,69 @@
+/** Lets a bounded number of calls through to a server and keeps a bounded queue behind them. */
+export class Gate {
+  #limit: number;
+  readonly #queueLimit: number;
+  #inFlight = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limit: number, queueLimit: number) {
+    this.#limit = limit;
+    this.#queueLimit = queueLimit;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** From now on one call at a time. */
+  narrow(): void {
+    this.#limit = 1;
+  }
+
+  async enter(signal: AbortSignal | undefined): Promise<Disposable> {
+    signal?.throwIfAborted();
+    if (this.#inFlight >= this.#limit) await this.#wait(signal);
+    else this.#inFlight += 1;
+    let left = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!left) this.#leave();
+        left = true;
+      },
+    };
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#waiting.length >= this.#queueLimit) {
+      return Promise.reject(new QueueFull(this.#limit, this.#queueLimit));
+    }
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener("abort", giveUp, { once: true });
+      this.#waiting.push(go);
+    });
+  }
+
+  /** A place that becomes free goes to the next in line without being free in between. */
+  #leave(): void {
+    const next = this.#inFlight <= this.#limit ? this.#waiting.shift() : undefined;
+    if (next === undefined) this.#inFlight -= 1;
+    else next();
+  }
+}
+
+export class QueueFull extends Error {
+  override readonly name = "QueueFull";
+
+  constructor(limit: number, queued: number) {
+    super(
+      `The server is busy with ${limit} calls and ${queued} are waiting. Raise upstream.maxInFlight or upstream.maxQueued, or call less at once`,
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+
+export interface StdioServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+}
+
+/** How long a server may take to end by itself after its stdin closed, and after SIGTERM. */
+const GRACE_MS = 1_000;
+const STDERR_LINES_KEPT = 50;
+const LONGEST_MESSAGE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * A server as a child process. It leads a process group of its own, so that whatever it starts (npx,
+ * shells, browsers) ends with it. Its environment has a few safe variables and what was configured,
+ * never the gateway's own.
+ */
+export class StdioProcess implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  readonly #server: StdioServer;
+  readonly #onNoise: (line: string) => void;
+  #child: ChildProcess | undefined;
+  #received: Buffer[] = [];
+  #receivedBytes = 0;
+  readonly #stderr: string[] = [];
+  #exit: string | undefined;
+
+  /** `onNoise` hears of lines on stdout that are no messages. */
+  constructor(server: StdioServer, onNoise: (line: string) => void) {
+    this.#server = server;
+    this.#onNoise = onNoise;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get stderrTail(): readonly string[] {
+    return this.#stderr;
+  }
+
+  /** How the process ended, in words, once it has. */
+  get exit(): string | undefined {
+    return this.#exit;
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd } = this.#server;
+    const child = spawn(command, args, {
+      env: { ...getDefaultEnvironment(), ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#child = child;
+    child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => this.#keepStderr(text));
+    child.stdin.on("error", (error) => this.onerror?.(error));
+    child.once("close", (code, signal) => {
+      this.#exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+      this.#killGroup("SIGKILL"); // what it started must not outlive it
+      this.onclose?.();
+    });
+    return new Promise((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => {
+        this.#exit = error.message;
+        reject(error);
+      });
+    });
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin?.writable) return Promise.reject(new Error("the server's process has ended"));
+    return new Promise((resolve) => {
+      if (stdin.write(`${JSON.stringify(message)}\n`)) resolve();
+      else stdin.once("drain", resolve).once("close", resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    this.#exit ??= "it was stopped by PML";
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.stdin?.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await within(ended, GRACE_MS)) return;
+      this.#killGroup(signal);
+    }
+    await within(ended, GRACE_MS);
+  }
+
+  #killGroup(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(process.platform === "win32" ? pid : -pid, signal);
+    } catch {
+      // the group is gone already, which is what was wanted
+    }
+  }
+
+  /** Lines are cut as bytes: a character may be split between two chunks. */
+  #receive(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      this.#received.push(chunk.subarray(start, end));
+      const line = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received);
+      this.#received = [];
+      this.#receivedBytes = 0;
+      start = end + 1;
+      this.#deliver((line ?? chunk).toString("utf8"));
+    }
+    if (start < chunk.length) this.#keepPart(chunk.subarray(start));
+  }
+
+  #keepPart(part: Buffer): void {
+    this.#received.push(part);
+    this.#receivedBytes += part.length;
+    if (this.#receivedBytes <= LONGEST_MESSAGE_BYTES) return;
+    this.#exit = `it sent a line of more than ${LONGEST_MESSAGE_BYTES} bytes`;
+    this.#killGroup("SIGKILL");
+  }
+
+  #deliver(line: string): void {
+    const message = parseMessage(line);
+    if (message !== undefined) this.onmessage?.(message);
+    else if (line.trim() !== "") this.#onNoise(line);
+  }
+
+  #keepStderr(text: string): void {
+    this.#stderr.push(...text.split("\n").filter((line) => line.trim() !== ""));
+    this.#stderr.splice(0, this.#stderr.length - STDERR_LINES_KEPT);
+  }
+}
+
+function parseMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message;
+    return isMessage ? (message as JSONRPCMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const happened = await Promise.race([event.then(() => true), late]);
+  clearTimeout(timer);
+  return happened;
+}

@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, type Progress, ProtocolError, SdkError, type Transport } from "@modelcontextprotocol/client";
+import type { McpServerEntry } from "../config/schema.ts";
+import type { Logger } from "../log.ts";
+import { ActiveCalls, type Ask } from "./active-calls.ts";
+import { type Connection, connectServer } from "./connect.ts";
+import { Gate } from "./gate.ts";
+import type { Offer } from "./offer.ts";
+import { anyResult } from "./passthrough.ts";
+import { readOffer } from "./read-offer.ts";
+import { RetryPlan } from "./retry-plan.ts";
+
+export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "stopped";
+
+/** What people and agents are told about a server. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly state: ServerState;
+  readonly since: string;
+  readonly pid?: number;
+  readonly protocol?: string;
+  readonly inFlight: number;
+  readonly failures: number;
+  readonly lastError?: string;
+  readonly stderr: readonly string[];
+}
+
+export interface UpstreamLimits {
+  readonly connectMs: number;
+  /** A call may take this long without a sign of life; progress starts it anew. */
+  readonly callMs: number;
+  /** And this long at the very most. */
+  readonly longestCallMs: number;
+  readonly inFlight: number;
+  readonly queued: number;
+}
+
+export interface UpstreamOptions {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  readonly limits: UpstreamLimits;
+  readonly log: Logger;
+  /** Told whenever the server was asked what it offers: after connecting and after a change. */
+  readonly onOffer: (offer: Offer) => void;
+  readonly onNotification: (method: string, params: unknown) => void;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Puts a question of the server to whoever made this request. */
+  readonly ask?: Ask;
+}
+
+/** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
+const SHORT_WAIT_MS = 1_000;
+
+/** The server cannot be reached now; the message says why and since when. */
+export class ServerUnavailable extends Error {
+  override readonly name = "ServerUnavailable";
+}
+
+/** One configured server: connected when it is needed, restarted when it dies, never in anyone's way. */
+export class UpstreamServer implements AsyncDisposable {
+  readonly name: string;
+  readonly #options: UpstreamOptions;
+  readonly #gate: Gate;
+  readonly #calls: ActiveCalls;
+  readonly #retry = new RetryPlan();
+  #connection: Connection | undefined;
+  #connecting: Promise<Connection> | undefined;
+  #state: ServerState = "idle";
+  #since = new Date();
+  #lastError: string | undefined;
+  #stderr: readonly string[] = [];
+  #retryTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: UpstreamOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#gate = new Gate(options.limits.inFlight, options.limits.queued);
+    this.#calls = new ActiveCalls(options.name, this.#gate);
+  }
+
+  get status(): ServerStatus {
+    const pid = this.#connection?.process?.pid;
+    const protocol = this.#connection?.client.getNegotiatedProtocolVersion();
+    return {
+      name: this.name,
+      state: this.#state,
+      since: this.#since.toISOString(),
+      inFlight: this.#gate.inFlight,
+      failures: this.#retry.failures,
+      stderr: this.#connection?.process?.stderrTail ?? this.#stderr,
+      ...(pid === undefined ? {} : { pid }),
+      ...(protocol === undefined ? {} : { protocol }),
+      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+    };
+  }
+
+  /** Connects if that has not happened yet. Throws ServerUnavailable, at once while a retry is pending. */
+  async connect(): Promise<Client> {
+    if (this.#connection !== undefined) return this.#connection.client;
+    if (this.#state === "stopped")
+      throw new ServerUnavailable(`Server ${this.name} was removed from the configuration`);
+    if (this.#connecting === undefined) {
+      const wait = this.#retry.remainingMs();
+      if (wait > SHORT_WAIT_MS) throw this.#unavailable(`next try in ${Math.ceil(wait / 1000)} s`);
+      this.#connecting = sleep(wait)
+        .then(() => this.#open())
+        .finally(() => (this.#connecting = undefined));
+    }
+    return (await this.#connecting).client;
+  }
+
+  async request({ method, params, signal, onProgress, ask }: UpstreamRequest): Promise<Record<string, unknown>> {
+    using _place = await this.#gate.enter(signal);
+    const client = await this.connect();
+    using call = this.#calls.begin(ask);
+    const { callMs, longestCallMs } = this.#options.limits;
+    try {
+      return await client.request({ method, params }, anyResult, {
+        timeout: callMs,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: longestCallMs,
+        allowInputRequired: true,
+        ...(signal === undefined ? {} : { signal }),
+        // Asked for even when nobody listens: without it a server sends none, and the call could time out.
+        onprogress: (progress) => {
+          onProgress?.(progress);
+        },
+      });
+    } catch (error) {
+      throw this.#explain(error, call.question);
+    }
+  }
+
+  async notify(method: string, params: Record<string, unknown>): Promise<void> {
+    await this.#connection?.client.notification({ method, params });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#setState("stopped");
+    clearTimeout(this.#retryTimer);
+    await this.#connecting?.catch(() => undefined); // its failure was told to whoever waited for it
+    await this.#connection?.client.close();
+  }
+
+  async #open(): Promise<Connection> {
+    this.#setState("connecting");
+    const { entry, limits, log } = this.#options;
+    const opened: { process?: Transport } = {};
+    try {
+      const connection = await connectServer({
+        entry,
+        timeoutMs: limits.connectMs,
+        onNoise: (line) => log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message"),
+        prepare: (client, transport) => {
+          opened.process = transport;
+          this.#prepare(client);
+        },
+      });
+      const offer = await readOffer(connection.client);
+      this.#connection = connection;
+      connection.client.onclose = () => this.#lost(connection);
+      this.#retry.succeeded();
+      this.#setState("ready");
+      this.#options.onOffer(offer);
+      return connection;
+    } catch (error) {
+      this.#keepStderr(opened.process);
+      throw this.#failed(error);
+    }
+  }
+
+  #prepare(client: Client): void {
+    const { onNotification, log } = this.#options;
+    client.setRequestHandler("elicitation/create", (request) => this.#calls.ask(request) as never);
+    client.setRequestHandler("sampling/createMessage", (request) => this.#calls.ask(request) as never);
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      if (method.endsWith("/list_changed")) await this.#refresh(client);
+      else onNotification(method, params);
+    };
+    client.onerror = (error) => log.debug({ server: this.name, error: error.message }, "upstream");
+  }
+
+  async #refresh(client: Client): Promise<void> {
+    try {
+      this.#options.onOffer(await readOffer(client));
+    } catch (error) {
+      this.#options.log.warn({ server: this.name, error: String(error) }, "the server's lists could not be read again");
+    }
+  }
+
+  /** The connection ended and PML did not end it: the server is started again, since it may hold work in progress. */
+  #lost(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#keepStderr(connection.process);
+    if (this.#state === "stopped") return;
+    this.#failed(new Error(connection.process?.exit ?? "the connection was closed"));
+  }
+
+  #failed(error: unknown): ServerUnavailable {
+    this.#lastError = describe(error);
+    const wait = this.#retry.failed();
+    if (this.#state !== "stopped") {
+      this.#setState("backoff");
+      clearTimeout(this.#retryTimer);
+      if (!this.#retry.exhausted)
+        this.#retryTimer = setTimeout(() => void this.connect().catch(() => undefined), wait).unref();
+    }
+    return this.#unavailable(undefined);
+  }
+
+  #unavailable(next: string | undefined): ServerUnavailable {
+    const last = this.#stderr.at(-1);
+    const parts = [
+      `Server ${this.name} is not available: ${this.#lastError ?? "it is not connected"}`,
+      ...(last === undefined ? [] : [`its last words: ${last.slice(0, 300)}`]),
+      ...(next === undefined ? [] : [next]),
+    ];
+    return new ServerUnavailable(parts.join("; "));
+  }
+
+  #explain(error: unknown, question: string | undefined): unknown {
+    if (error instanceof ProtocolError || error instanceof ServerUnavailable) return error;
+    if (this.#connection === undefined)
+      return this.#unavailable("it ended during this call, whose outcome is not known");
+    if (error instanceof SdkError && question !== undefined)
+      return new Error(`${error.message} (while waiting for: ${question})`, { cause: error });
+    return error;
+  }
+
+  #keepStderr(transport: unknown): void {
+    if (typeof transport === "object" && transport !== null && "stderrTail" in transport) {
+      this.#stderr = [...(transport.stderrTail as readonly string[])];
+    }
+  }
+
+  #setState(state: ServerState): void {
+    this.#state = state;
+    this.#since = new Date();
+    this.#options.log.debug({ server: this.name, state }, "upstream state");
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

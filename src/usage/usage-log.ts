@@ -1,0 +1,54 @@
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+import type { Logger } from "../log.ts";
+import { insertToolUses, type ToolUse } from "./usage-store.ts";
+
+export interface UsageLog extends AsyncDisposable {
+  record(use: ToolUse): void;
+}
+
+/** What a kill -9 can lose: calls of the last moments before it, never ones before that. */
+const WRITE_AFTER_MS = 100;
+const ROWS_PER_WRITE = 250;
+const MOST_KEPT = 20_000;
+
+/** Keeps the database out of the way of calls: their rows are written in batches, shortly after. */
+export function createUsageLog({ db, scope, log }: { db: Db; scope: Scope; log: Logger }): UsageLog {
+  let waiting: ToolUse[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    timer = undefined;
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, ROWS_PER_WRITE);
+      await insertToolUses(db, scope, batch);
+      waiting = waiting.slice(batch.length);
+    }
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(() => {
+      writing = writing.then(write).catch((error: unknown) => {
+        log.error(
+          { error: String(error), waiting: waiting.length },
+          "tool usage could not be written; it is tried again",
+        );
+        if (waiting.length > MOST_KEPT) waiting = waiting.slice(-MOST_KEPT);
+        schedule();
+      });
+    }, WRITE_AFTER_MS);
+  };
+  return {
+    record(use) {
+      waiting.push(use);
+      schedule();
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      await writing;
+      await write().catch((error: unknown) =>
+        log.error({ error: String(error) }, "the last tool usage could not be written"),
+      );
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { v7 as newId } from "uuid";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+
+/** One call of a tool, whatever became of it. */
+export interface ToolUse {
+  readonly server: string;
+  readonly tool: string;
+  readonly client: string | undefined;
+  readonly outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
+  readonly errorCode?: string;
+  readonly durationMs: number;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly calledAt: Date;
+}
+
+/** Each use is a row of its own and, in the same transaction, an entry of the audit log. */
+export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUse[]): Promise<void> {
+  const rows = uses.map((use) => ({ id: newId(), use }));
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto("tool_usage")
+      .values(
+        rows.map(({ id, use }) => ({
+          ...scope,
+          id,
+          server_id: use.server,
+          tool_name: use.tool,
+          client: use.client ?? null,
+          outcome: use.outcome,
+          error_code: use.errorCode ?? null,
+          duration_ms: use.durationMs,
+          request_bytes: use.requestBytes,
+          response_bytes: use.responseBytes,
+          called_at: use.calledAt,
+        })),
+      )
+      .execute();
+    await tx
+      .insertInto("audit_log")
+      .values(
+        rows.map(({ id, use }) => ({
+          ...scope,
+          id,
+          at: use.calledAt,
+          action: "tool.call",
+          subject: `${use.server}:${use.tool}`,
+          outcome: use.outcome,
+          details: JSON.stringify({ client: use.client ?? null, ...(use.errorCode ? { error: use.errorCode } : {}) }),
+        })),
+      )
+      .execute();
+  });
+}
