@@ -91,6 +91,16 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A row to be imported contradicts one that is already there.",
   },
+  tool_not_found: {
+    id: "PML-E3001",
+    exit: EXIT.notFound,
+    meaning: "No tool has that name. `pml tools` lists them.",
+  },
+  server_not_found: {
+    id: "PML-E3002",
+    exit: EXIT.notFound,
+    meaning: "No MCP server has that name in the configuration.",
+  },
   daemon_unreachable: {
     id: "PML-E4001",
     exit: EXIT.unreachable,

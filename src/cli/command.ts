@@ -19,7 +19,7 @@ interface CommandArgument {
 }
 
 /** Values of options as commander parsed them; a flag that was not given is absent. */
-export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
+export type OptionValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** What a command has to say. One place prints it, as text or as JSON. */
 export interface Answer {

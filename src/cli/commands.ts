@@ -1,13 +1,17 @@
 import type { Command } from "./command.ts";
+import { add } from "./commands/add.ts";
 import { backup } from "./commands/backup.ts";
+import { call } from "./commands/call.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { mcp } from "./commands/mcp.ts";
+import { remove } from "./commands/remove.ts";
 import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
+import { tools } from "./commands/tools.ts";
 import { up } from "./commands/up.ts";
 
 /** Every command, in the order of the help. */
@@ -16,9 +20,13 @@ export const commands: readonly Command[] = [
   up,
   down,
   mcp,
+  call,
   status,
   servers,
+  tools,
   doctor,
+  add,
+  remove,
   exportCommand,
   importCommand,
   backup,

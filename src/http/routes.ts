@@ -26,7 +26,7 @@ export function createRoutes({ app, endpoint, metrics, status, stop }: RouteOpti
     {
       method: "GET",
       path: "/api/servers",
-      handle: (_request, response) => answer(response, async () => app.upstreams.statuses),
+      handle: (_request, response) => answer(response, async () => describeServers(app)),
     },
     {
       method: "GET",
@@ -59,6 +59,12 @@ export function createRoutes({ app, endpoint, metrics, status, stop }: RouteOpti
       },
     },
   ];
+}
+
+/** How each server is, and how many tools it is known to have, connected or not. */
+function describeServers({ upstreams }: App): unknown[] {
+  const tools = new Map(upstreams.known.map(({ name, offer }) => [name, offer?.tools.length]));
+  return upstreams.statuses.map((status) => ({ ...status, tools: tools.get(status.name) }));
 }
 
 /** An operation that failed for a reason the user can act on is a 4xx with that reason. */

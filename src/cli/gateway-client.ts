@@ -1,0 +1,16 @@
+import type { Client } from "@modelcontextprotocol/client";
+import type { DaemonAddress } from "../daemon/daemon-file.ts";
+import { version } from "../package-info.ts";
+
+/** Does something as an MCP client of the gateway: what an agent would see and could do. */
+export async function withGateway<T>(daemon: DaemonAddress, work: (client: Client) => Promise<T>): Promise<T> {
+  const { Client: McpClient, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const client = new McpClient({ name: "pml-cli", version }, { versionNegotiation: { mode: "auto" } });
+  const headers = { Authorization: `Bearer ${daemon.token}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", daemon.url), { requestInit: { headers } }));
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}

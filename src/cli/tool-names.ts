@@ -1,0 +1,7 @@
+import type { Tool } from "@modelcontextprotocol/client";
+
+/** `server:tool`, which the gateway puts beside the name it lists. */
+export function readCanonicalName({ name, _meta }: Tool): string {
+  const canonical = _meta?.["dev.pml/canonicalName"];
+  return typeof canonical === "string" ? canonical : name;
+}
