@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -22,6 +23,7 @@ export interface DaemonOptions {
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
 export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions): Promise<void> {
+  keepHeapSmall();
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
@@ -79,6 +81,11 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+/** By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less here. */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 function knownSecrets(config: Config, token: string): string[] {

@@ -53,11 +53,18 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
   };
 }
 
+const YOUNG_GENERATION_MB = 8;
+
 async function startWorker(directory: string): Promise<Worker> {
   // The optimising compiler gains a few percent here and takes half a gigabyte while it works.
   setFlagsFromString("--no-wasm-tier-up --no-wasm-dynamic-tiering");
   const script = new URL(`./pglite-worker${extname(import.meta.url)}`, import.meta.url);
-  const worker = new Worker(script, { workerData: directory, name: "pglite" });
+  const worker = new Worker(script, {
+    workerData: directory,
+    name: "pglite",
+    // Its own garbage is small; the default would let it grow to many times that before it is collected.
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  });
   const [message] = (await once(worker, "message")) as [FromWorker];
   if (message.kind === "fatal") throw openError(directory, fromErrorReport(message.error));
   // A worker that dies later takes the process with it: its daemon cannot answer anything any more,

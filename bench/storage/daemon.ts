@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { get } from "node:http";
+import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { spawnPml } from "../../test/support/pml.ts";
+
+/** `pml serve` as a process of its own. */
+export interface Daemon extends AsyncDisposable {
+  readonly pid: number;
+  readonly address: DaemonAddress;
+  /** From its start until /readyz said 200. */
+  readonly startMs: number;
+  /** What that took of the CPUs, which other processes do not make longer. */
+  readonly startCpuMs: number | undefined;
+}
+
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 15_000;
+const LOOK_EVERY_MS = 4;
+
+export async function startDaemon(home: string, databaseUrl?: string): Promise<Daemon> {
+  mkdirSync(home, { recursive: true });
+  const env = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
+  const started = performance.now();
+  const child = spawnPml(["serve"], { home, env });
+  const exited = once(child, "exit");
+  let said = "";
+  child.stdout?.resume();
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGTERM");
+    const impatient = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+    const [, signal] = (await exited) as [number | null, NodeJS.Signals | null];
+    clearTimeout(impatient);
+    // A warm start after this would be a recovery, and its time that of something else.
+    if (signal === "SIGKILL") throw new Error(`pml serve had not ended ${STOP_LIMIT_MS} ms after SIGTERM`);
+  };
+  while (performance.now() - started < START_LIMIT_MS && child.exitCode === null) {
+    const address = readDaemonAddress(home);
+    if (address !== undefined && (await isReady(address))) {
+      const startMs = performance.now() - started;
+      const { pid } = address;
+      return { pid, address, startMs, startCpuMs: readCpuMs(pid), [Symbol.asyncDispose]: stop };
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  await stop();
+  throw new Error(`pml serve did not get ready: ${said}`);
+}
+
+/** Not fetch: the first one in a process takes long enough to be seen in a start. */
+function isReady({ url }: DaemonAddress): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(new URL("/readyz", url), { agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    }).once("error", () => resolve(false)); // not listening yet
+  });
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** User and system time of all threads; undefined where the system has no /proc. */
+function readCpuMs(pid: number): number | undefined {
+  try {
+    // The second field is the program's name in brackets and may hold blanks; the times are 14th and 15th.
+    const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+    const [user = 0, system = 0] = rest.split(" ").slice(11, 13).map(Number);
+    return ((user + system) * 1000) / TICKS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Memory {
+  readonly rssMb: number;
+  readonly peakMb: number;
+}
+
+/** Undefined where the system has no /proc. */
+export function readMemory(pid: number): Memory | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const read = (name: string): number => (Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
+    return { rssMb: read("VmRSS"), peakMb: read("VmHWM") };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { createReadStream } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
+import type { ImportResult } from "../../src/housekeeping/import-memory.ts";
+import type { Goal, Session } from "../support/benchmark.ts";
+import { median } from "../support/statistics.ts";
+import { type Daemon, type Memory, readMemory, startDaemon } from "./daemon.ts";
+import { type Column, PML_PGLITE, PML_POSTGRES } from "./engine.ts";
+import { ROW_COUNT } from "./sample-data.ts";
+import type { Workplace } from "./workplace.ts";
+
+const IDLE_MS = 5_000;
+/** When garbage is collected is chance, and moves these figures by tens of megabytes. */
+const DAEMONS_EACH = 3;
+const RSS_GOAL: Goal = { atMost: 300 };
+
+interface Footprint {
+  readonly column: Column;
+  readonly idle: Memory;
+  readonly after: Memory;
+}
+
+/** Memory of the whole daemon: idle, after it took in an export, and at its highest. */
+export async function measureFootprint(file: string, workplace: Workplace, session: Session): Promise<void> {
+  session.progress("memory of the daemon");
+  await using running = new AsyncDisposableStack();
+  const daemons: { column: Column; daemon: Daemon }[] = [];
+  for (let count = 0; count < DAEMONS_EACH; count += 1) {
+    for (const column of [PML_PGLITE, PML_POSTGRES] as const) {
+      session.signal.throwIfAborted();
+      daemons.push({ column, daemon: running.use(await startAt(column, workplace)) });
+    }
+  }
+  await sleep(IDLE_MS, undefined, { signal: session.signal });
+  const footprints: Footprint[] = [];
+  for (const { column, daemon } of daemons) {
+    session.signal.throwIfAborted();
+    const idle = readMemory(daemon.pid);
+    await importFile(daemon, file);
+    const after = readMemory(daemon.pid);
+    if (idle === undefined || after === undefined) return; // this system does not tell
+    footprints.push({ column, idle, after });
+  }
+  recordFootprints(footprints, session);
+}
+
+async function startAt(column: Column, workplace: Workplace): Promise<Daemon> {
+  const location = await workplace.newLocation(column);
+  return column === PML_POSTGRES ? startDaemon(workplace.newPath("home"), location) : startDaemon(location);
+}
+
+async function importFile({ address }: Daemon, file: string): Promise<void> {
+  const { added } = await uploadToDaemon<ImportResult>(address, "/api/import", createReadStream(file));
+  if (added !== ROW_COUNT) throw new Error(`The daemon imported ${added} rows instead of ${ROW_COUNT}`);
+}
+
+function recordFootprints(footprints: readonly Footprint[], session: Session): void {
+  for (const [column, ofColumn] of Map.groupBy(footprints, (footprint) => footprint.column)) {
+    const record = (row: string, read: (footprint: Footprint) => number, goal?: Goal): void => {
+      const held = goal !== undefined && column === PML_PGLITE ? { goal } : {};
+      session.record({ row, unit: "MB", column, value: median(ofColumn.map(read)), ...held });
+    };
+    record("daemon RSS, idle 5 s", ({ idle }) => idle.rssMb, RSS_GOAL);
+    record("daemon RSS, after import", ({ after }) => after.rssMb, RSS_GOAL);
+    record("daemon peak RSS, start", ({ idle }) => idle.peakMb);
+    record("daemon peak RSS, import", ({ after }) => after.peakMb);
+  }
+}

@@ -1,0 +1,89 @@
+/** What goes on all the time while owners are killed: clients that ask, and imports. */
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
+import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { PmlError } from "../../src/errors.ts";
+import { sleep } from "./random.ts";
+import { writeSmallExport } from "./small-export.ts";
+
+const ASK_EVERY_MS = 15;
+const IMPORT_EVERY_MS = 20;
+
+/** An MCP client that lists the tools over and over. It must never be told of an error. */
+export class AskingClient {
+  readonly errors: string[] = [];
+  answers = 0;
+  /** When the latest request was sent that has its answer. */
+  answeredUpTo = 0;
+  #stopping = false;
+  readonly #loop: Promise<void>;
+
+  constructor(client: Client) {
+    this.#loop = this.#ask(client);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#loop;
+  }
+
+  async #ask(client: Client): Promise<void> {
+    while (!this.#stopping && this.errors.length === 0) {
+      const sent = performance.now();
+      try {
+        await client.listTools();
+        this.answers += 1;
+        this.answeredUpTo = sent;
+      } catch (error) {
+        this.errors.push(`tools/list failed: ${String(error)}`);
+      }
+      await sleep(ASK_EVERY_MS);
+    }
+  }
+}
+
+/** Imports one small export after the other and keeps the ids of those that were acknowledged. */
+export class Importer {
+  readonly acknowledged: string[] = [];
+  /** Those cut off by a kill: they may be there or not, but whole. */
+  interrupted = 0;
+  readonly errors: string[] = [];
+  #lastAt = 0;
+  #stopping = false;
+  readonly #loop: Promise<void>;
+
+  constructor(home: string, folder: string) {
+    this.#loop = this.#work(home, join(folder, "small.pml"));
+  }
+
+  /** Whether an import was acknowledged after the moment. */
+  isPast(moment: number): boolean {
+    return this.#lastAt > moment || this.errors.length > 0;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#loop;
+  }
+
+  async #work(home: string, path: string): Promise<void> {
+    while (!this.#stopping && this.errors.length === 0) {
+      const address = readDaemonAddress(home);
+      const id = writeSmallExport(path);
+      try {
+        if (address === undefined) throw new Error("no daemon has come up yet");
+        await uploadToDaemon(address, "/api/import", createReadStream(path));
+        this.acknowledged.push(id);
+        this.#lastAt = Date.now();
+      } catch (error) {
+        // A daemon that answers with an error is another matter than one that was killed.
+        const refused = error instanceof PmlError && error.code !== "daemon_unreachable";
+        if (refused) this.errors.push(`import failed: ${error.code}: ${error.message}`);
+        this.interrupted += 1;
+      }
+      await sleep(IMPORT_EVERY_MS);
+    }
+  }
+}
