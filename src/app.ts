@@ -33,6 +33,8 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  /** Resolves with the reason when the embedded database has died; the process can only end then. */
+  readonly databaseLost: Promise<Error>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -72,6 +74,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     upstreams,
     usage,
+    databaseLost: client.lost,
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),

@@ -19,10 +19,12 @@ export interface DaemonOptions {
   /** End after `daemon.idleMinutes` without a client. */
   readonly exitWhenIdle: boolean;
   readonly onReady: (info: DaemonInfo) => void;
+  /** The database died: there is nothing left to end in order, so this must end the process. */
+  readonly onLost: (error: Error) => void;
 }
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
-export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions): Promise<void> {
+export async function runDaemon({ config, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   keepHeapSmall();
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
@@ -77,6 +79,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
+  void app.databaseLost.then((error) => onLost(error));
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();

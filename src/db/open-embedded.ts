@@ -37,6 +37,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
   });
   return {
     engine: "pglite",
+    lost: whenLost(worker),
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
     async listen(channel, handlers) {
@@ -67,12 +68,16 @@ async function startWorker(directory: string): Promise<Worker> {
   });
   const [message] = (await once(worker, "message")) as [FromWorker];
   if (message.kind === "fatal") throw openError(directory, fromErrorReport(message.error));
-  // A worker that dies later takes the process with it: its daemon cannot answer anything any more,
-  // and the next one recovers from the WAL.
-  worker.on("message", (later: FromWorker) => {
-    if (later.kind === "fatal") worker.emit("error", fromErrorReport(later.error));
-  });
   return worker;
+}
+
+function whenLost(worker: Worker): Promise<Error> {
+  return new Promise((resolve) => {
+    worker.on("error", resolve);
+    worker.on("message", (message: FromWorker) => {
+      if (message.kind === "fatal") resolve(fromErrorReport(message.error));
+    });
+  });
 }
 
 async function stopWorker(worker: Worker): Promise<void> {

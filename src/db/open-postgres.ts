@@ -25,6 +25,7 @@ export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<
   }
   return {
     engine: "postgres",
+    lost: new Promise(() => undefined), // a server may go and come back; each query then says so
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
     listen: (channel, handlers) => listenWithReconnect(connection, channel, handlers),

@@ -15,13 +15,15 @@ export function acquireOwnership(home: string): Ownership {
 }
 
 function takeLock(home: string): FileLock | undefined {
+  let lock: FileLock | undefined;
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    const lock = tryFileLock(join(home, "owner.lock"));
+    lock = tryFileLock(join(home, "owner.lock"));
     if (lock !== undefined) writeFileSync(ownerFile(home), `${process.pid}\n`);
     return lock;
   } catch (cause) {
-    throw unusable(home, cause);
+    lock?.[Symbol.dispose]();
+    throw isDiskFull(cause) ? full(home, cause) : unusable(home, cause);
   }
 }
 
@@ -43,6 +45,21 @@ function busy(home: string): PmlError {
   return new PmlError("store_busy", `${home} is owned by another process${pid ? ` (pid ${pid})` : ""}`, {
     hint: "Use the running one (pml status), stop it (pml down), or choose another directory: PML_HOME=/other/dir pml serve",
     details: { home, ...(pid ? { pid } : {}) },
+  });
+}
+
+const SQLITE_FULL = 13;
+
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("errcode" in error && error.errcode === SQLITE_FULL) || ("code" in error && error.code === "ENOSPC");
+}
+
+function full(home: string, cause: unknown): PmlError {
+  return new PmlError("disk_full", `No space left in ${home}`, {
+    hint: "Free about 100 MB, or choose another place: PML_HOME=/other/dir pml serve",
+    details: { home },
+    cause,
   });
 }
 

@@ -3,6 +3,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { createWalKeeper } from "./wal-keeper.ts";
+import { findEngineDeath } from "./wire-answer.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
@@ -26,6 +27,15 @@ async function openEngine(): Promise<PGlite> {
   });
 }
 
+function engineDied(reason: string): PmlError {
+  const full = reason.includes("No space left");
+  return new PmlError(full ? "disk_full" : "store_unusable", `The embedded database stopped: ${reason}`, {
+    hint: full
+      ? "Free some space and start again: pml up. Nothing acknowledged is lost"
+      : "Start again: pml up. What was acknowledged is recovered from the log; if it stops again, run: pml doctor",
+  });
+}
+
 try {
   const engine = await openEngine();
   const keepWalSmall = createWalKeeper(engine, fs);
@@ -37,7 +47,7 @@ try {
   });
   const serve = async (message: ToWorker): Promise<void> => {
     if (message.kind === "close") {
-      await engine.exec("CHECKPOINT");
+      await engine.exec("CHECKPOINT").catch(() => undefined); // without it the next start has more to recover
       await engine.close();
       send({ kind: "closed" });
       port.close();
@@ -45,6 +55,8 @@ try {
     }
     const answer = await engine.execProtocolRaw(message.bytes, { syncToFs: false });
     send({ kind: "bytes", bytes: answer });
+    const death = findEngineDeath(answer);
+    if (death !== undefined) throw engineDied(death);
     await keepWalSmall(answer);
   };
   send({ kind: "ready" });

@@ -1,11 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type NodeIncomingMessageLike,
-  NodeStreamableHTTPServerTransport,
-  toNodeHandler,
-  toWebRequest,
-} from "@modelcontextprotocol/node";
+import { type NodeIncomingMessageLike, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -14,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Logger } from "../log.ts";
 import type { Gateway } from "./gateway.ts";
+import { SessionTransport } from "./session-transport.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
@@ -27,7 +23,7 @@ export interface HttpEndpoint extends AsyncDisposable {
 }
 
 interface Session {
-  readonly transport: NodeStreamableHTTPServerTransport;
+  readonly transport: SessionTransport;
   lastUsed: number;
 }
 
@@ -49,7 +45,8 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
       const body = await readJson(request, maxBodyBytes);
       if (body.kind === "refused") return refuse(response, body.status, body.message);
       const incoming = request as IncomingMessage & NodeIncomingMessageLike;
-      const legacy = await isLegacyRequest(await toWebRequest(incoming, body.value), body.value);
+      const legacy =
+        belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));
       await (legacy ? sessions.handle(request, response, body.value) : serveModern(incoming, response, body.value));
     },
     async [Symbol.asyncDispose]() {
@@ -58,6 +55,11 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
       await sessions.close();
     },
   };
+}
+
+/** The current protocol has no sessions, so such a header settles it without a look at the body. */
+function belongsToSession({ headers }: IncomingMessage): boolean {
+  return headers["mcp-session-id"] !== undefined;
 }
 
 class LegacySessions {
@@ -91,8 +93,8 @@ class LegacySessions {
     await Promise.allSettled([...this.#sessions.values()].map(({ transport }) => transport.close()));
   }
 
-  async #open(): Promise<NodeStreamableHTTPServerTransport> {
-    const transport = new NodeStreamableHTTPServerTransport({
+  async #open(): Promise<SessionTransport> {
+    const transport = new SessionTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, { transport, lastUsed: Date.now() }),
       onsessionclosed: (id) => void this.#sessions.delete(id),

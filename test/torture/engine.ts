@@ -11,17 +11,25 @@ export type EngineKind = (typeof engineKinds)[number];
 
 export interface OpenEngine extends AsyncDisposable {
   readonly db: Db;
+  readonly lost?: Promise<Error>;
 }
 
 /** Opens and migrates the database of a PML_HOME, which this process then owns. */
 export async function openEngine(home: string, kind: EngineKind): Promise<OpenEngine> {
   await using stack = new AsyncDisposableStack();
   const ownership = stack.use(acquireOwnership(home));
-  const opened = kind === "ours" ? await openEmbedded(ownership) : await openDefault(home);
-  const { db } = stack.use(opened);
+  const opened: OpenEngine = kind === "ours" ? await openEmbedded(ownership) : await openDefault(home);
+  const { db, lost } = stack.use(opened);
+  void lost?.then(endProcess);
   await migrate(db);
   const open = stack.move();
   return { db, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
+
+/** As the daemon does: with its database gone a process has nothing left to do. */
+function endProcess(error: Error): never {
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function openDefault(home: string): Promise<OpenEngine> {

@@ -31,6 +31,7 @@ export const serve: Command = {
       await runDaemon({
         config,
         exitWhenIdle: options["exitWhenIdle"] === true,
+        onLost: (error) => process.exit(terminal.fail(error)),
         onReady: ({ url }) => {
           report({ kind: "ready" });
           if (!terminal.options.quiet)
