@@ -20,6 +20,8 @@ if (Number(running.split(".")[0]) < needed) {
   process.exit(1);
 }
 const { existsSync } = await import("node:fs");
+const { enableCompileCache } = await import("node:module");
+enableCompileCache(); // a good part of a start is spent compiling what did not change since the last one
 // A checkout runs its sources, so that no stale build is ever run; the published package has only the build.
 const source = new URL("../src/main.ts", import.meta.url);
 await import((existsSync(source) ? source : new URL("../dist/src/main.js", import.meta.url)).href);

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import type { Goal, Session } from "../support/benchmark.ts";
-import { interleave, type Samples, type Variant } from "../support/interleave.ts";
+import { interleave, type Variant } from "../support/interleave.ts";
 import { median } from "../support/statistics.ts";
-import { startDaemon } from "./daemon.ts";
+import { startDaemon, STOP_LIMIT_MS } from "./daemon.ts";
 import { BARE_PGLITE, type Column, PML_PGLITE, PML_POSTGRES } from "./engine.ts";
 import { startEngine } from "./engine-handle.ts";
 import type { Workplace } from "./workplace.ts";
@@ -10,9 +10,17 @@ import type { Workplace } from "./workplace.ts";
 const ROUNDS = 5;
 const FIRST_GOAL: Goal = { atMost: 2.5 };
 const WARM_GOAL: Goal = { atMost: 1.5 };
+/** One that takes longer did not end when it was asked to, and a warm start after that was a recovery. */
+const STOP_GOAL: Goal = { atMost: STOP_LIMIT_MS / 1000 };
 
-/** Starts something at a place, ends it again, and says how many milliseconds the start took. */
-type Start = (column: Column, place: Place) => Promise<{ readonly ms: number; readonly cpuMs?: number | undefined }>;
+interface Outcome {
+  readonly startMs: number;
+  readonly startCpuMs?: number | undefined;
+  readonly stopMs?: number;
+}
+
+/** Starts something at a place, ends it again, and says how long that took. */
+type Start = (column: Column, place: Place) => Promise<Outcome>;
 
 interface Place {
   /** PML_HOME, or where the bare engine keeps its files; unused by a bare driver. */
@@ -36,12 +44,14 @@ export async function measureDaemonStarts(workplace: Workplace, session: Session
 
 const startDatabaseOnce: Start = async (column, { home, url }) => {
   await using engine = await startEngine(column, url ?? home);
-  return { ms: engine.startMs };
+  return { startMs: engine.startMs };
 };
 
 const startDaemonOnce: Start = async (_column, { home, url }) => {
-  await using daemon = await startDaemon(home, url);
-  return { ms: daemon.startMs, cpuMs: daemon.startCpuMs };
+  const daemon = await startDaemon(home, url);
+  const asked = performance.now();
+  await daemon[Symbol.asyncDispose]();
+  return { startMs: daemon.startMs, startCpuMs: daemon.startCpuMs, stopMs: performance.now() - asked };
 };
 
 const kinds = ["first", "warm"] as const;
@@ -57,45 +67,48 @@ interface StartJob {
 }
 
 async function measureStarts(what: string, job: StartJob): Promise<void> {
-  const { columns, session } = job;
   const variants: Variant[] = [];
-  const cpu = new Map<string, number[]>();
+  const outcomes = new Map<string, Outcome[]>();
   const add = (kind: Kind, column: Column, place: () => Promise<Place>): void => {
     const name = variantName(kind, column);
-    variants.push({
-      name,
-      round: async () => {
-        const { ms, cpuMs } = await startAt(column, await place(), job);
-        if (cpuMs !== undefined) cpu.set(name, [...(cpu.get(name) ?? []), cpuMs]);
-        return [ms];
-      },
-    });
+    const ofVariant: Outcome[] = [];
+    outcomes.set(name, ofVariant);
+    const round = async (): Promise<number[]> => {
+      const outcome = await startAt(column, await place(), job);
+      ofVariant.push(outcome);
+      return [outcome.startMs];
+    };
+    variants.push({ name, round });
   };
-  for (const column of columns.first) add("first", column, () => newPlace(column, job.workplace));
-  for (const column of columns.warm) {
+  for (const column of job.columns.first) add("first", column, () => newPlace(column, job.workplace));
+  for (const column of job.columns.warm) {
     const used = await newPlace(column, job.workplace);
     await job.start(column, used);
     add("warm", column, async () => used);
   }
-  const samples = await interleave(variants, { rounds: ROUNDS, warmUps: 0, signal: session.signal });
-  recordStarts(what, job, { samples, cpu });
+  await interleave(variants, { rounds: ROUNDS, warmUps: 0, signal: job.session.signal });
+  recordStarts(what, job, outcomes);
 }
 
-function recordStarts(
-  what: string,
-  { columns, session, goals }: StartJob,
-  { samples, cpu }: { samples: Samples; cpu: ReadonlyMap<string, readonly number[]> },
-): void {
+function recordStarts(what: string, job: StartJob, outcomes: ReadonlyMap<string, readonly Outcome[]>): void {
+  const { columns, session, goals } = job;
   for (const kind of kinds) {
     const row = `${what}, ${kind} start`;
     for (const column of columns[kind]) {
-      const name = variantName(kind, column);
+      const ofVariant = outcomes.get(variantName(kind, column)) ?? [];
       const goal = column === PML_PGLITE ? goals[kind] : undefined;
-      const value = median((samples.get(name) ?? []).flat()) / 1000;
+      const value = median(ofVariant.map(({ startMs }) => startMs)) / 1000;
       session.record({ row, unit: "s", column, value, ...(goal === undefined ? {} : { goal }) });
-      const ofCpu = cpu.get(name);
-      if (ofCpu !== undefined) session.record({ row, unit: "CPU s", column, value: median(ofCpu) / 1000 });
+      const cpu = ofVariant.flatMap(({ startCpuMs }) => startCpuMs ?? []);
+      if (cpu.length > 0) session.record({ row, unit: "CPU s", column, value: median(cpu) / 1000 });
     }
+  }
+  for (const column of columns.warm) {
+    const all = kinds.flatMap((kind) => outcomes.get(variantName(kind, column)) ?? []);
+    const stops = all.flatMap(({ stopMs }) => stopMs ?? []);
+    if (stops.length === 0) continue;
+    const value = Math.max(...stops) / 1000;
+    session.record({ row: `${what}, longest stop`, unit: "s", column, value, goal: STOP_GOAL });
   }
 }
 

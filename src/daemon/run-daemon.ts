@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
@@ -10,7 +11,7 @@ import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
 import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createStdioConnections } from "../mcp/stdio-connections.ts";
+import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
 
@@ -59,13 +60,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady, onLost }: Daemo
       }),
       stop: () => stop.resolve("pml down"),
     }),
-    onUpgrade: (upgrade, socket) => {
-      if (upgrade !== STDIO_UPGRADE) socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
-      else {
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
-        shims.accept(socket);
-      }
-    },
+    onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
     onFinished: (route, status, seconds) => {
       activity.touch();
       metrics.requestFinished(route, status, seconds);
@@ -84,6 +79,13 @@ export async function runDaemon({ config, exitWhenIdle, onReady, onLost }: Daemo
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): void {
+  if (upgrade === STDIO_UPGRADE) {
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
+    shims.accept(socket);
+  } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
 }
 
 /** By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less here. */
