@@ -19,6 +19,7 @@ import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
+import { ProcessGroups } from "./upstream/process-groups.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
@@ -106,7 +107,9 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
     inFlight: maxInFlight,
     queued: maxQueued,
   };
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, log });
+  const groups = new ProcessGroups(config.home, log);
+  groups.endOrphans();
+  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, groups, log });
   await upstreams.configure(resolveServers(config.mcpServers ?? bundledServers(config.home), environment));
   return upstreams;
 }
