@@ -10,6 +10,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { splitLines } from "../../src/lines.ts";
+import { HOSTILE_NAMES } from "./hostile-names.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -34,21 +35,6 @@ interface Call {
 const INVALID_PARAMS = -32_602;
 const METHOD_NOT_FOUND = -32_601;
 const EIGHT_MEGABYTES = 8 * 1024 * 1024;
-
-/** Legal upstream, illegal or colliding in most clients. Each answers with its own name. */
-const HOSTILE_NAMES = [
-  "a.b",
-  "a-b",
-  "a_b",
-  "A_B",
-  "dots.in.the.name",
-  "slash/in/name",
-  "colon:in:name",
-  "größe-π",
-  "日本語",
-  "x".repeat(200),
-  `${"x".repeat(199)}y`,
-];
 
 const flags = new Map(process.argv.slice(2).map((word) => word.split("=", 2) as [string, string | undefined]));
 const label = flags.get("--label") ?? "chaos";
@@ -127,7 +113,7 @@ const tools: Record<string, (call: Call) => unknown> = {
 };
 
 function listNames(): string[] {
-  return [...Object.keys(tools), ...HOSTILE_NAMES, ...grown];
+  return [...Object.keys(tools), ...HOSTILE_NAMES, "listed.twice", ...grown];
 }
 
 async function call(name: string, input: Call): Promise<unknown> {
