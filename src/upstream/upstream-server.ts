@@ -95,7 +95,8 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   get status(): ServerStatus {
-    const pid = this.#connection?.process?.pid;
+    const process = this.#connection?.process ?? asProcess(this.#opening);
+    const pid = process?.pid;
     const protocol = this.#connection?.client.getNegotiatedProtocolVersion();
     return {
       name: this.name,
@@ -103,7 +104,7 @@ export class UpstreamServer implements AsyncDisposable {
       since: this.#since.toISOString(),
       inFlight: this.#gate.inFlight,
       failures: this.#retry.failures,
-      stderr: this.#connection?.process?.stderrTail ?? this.#stderr,
+      stderr: process?.stderrTail ?? this.#stderr,
       ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
@@ -196,7 +197,7 @@ export class UpstreamServer implements AsyncDisposable {
       this.#options.onOffer(offer);
       return connection;
     } catch (error) {
-      const exit = findExit(this.#opening);
+      const exit = asProcess(this.#opening)?.exit;
       await this.#opening?.close();
       this.#keepStderr(this.#opening);
       const { noise } = heard;
@@ -273,7 +274,7 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   #keepStderr(transport: Transport | undefined): void {
-    if (transport instanceof StdioProcess) this.#stderr = [...transport.stderrTail];
+    this.#stderr = [...(asProcess(transport)?.stderrTail ?? [])];
   }
 
   #setState(state: ServerState): void {
@@ -283,6 +284,6 @@ export class UpstreamServer implements AsyncDisposable {
   }
 }
 
-function findExit(transport: Transport | undefined): string | undefined {
-  return transport instanceof StdioProcess ? transport.exit : undefined;
+function asProcess(transport: Transport | undefined): StdioProcess | undefined {
+  return transport instanceof StdioProcess ? transport : undefined;
 }
