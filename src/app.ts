@@ -3,7 +3,7 @@ import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
 import { environment } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
-import { resolveServers } from "./config/mcp-servers.ts";
+import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -34,6 +34,8 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  /** Takes over the servers of a configuration; those that are the same keep running. */
+  configureServers(config: Config): Promise<void>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -73,6 +75,10 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     upstreams,
     usage,
+    async configureServers(changed) {
+      await upstreams.configure(definedServers(changed));
+      upstreams.connectInBackground();
+    },
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
@@ -110,8 +116,12 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
   const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, groups, log });
-  await upstreams.configure(resolveServers(config.mcpServers ?? bundledServers(config.home), environment));
+  await upstreams.configure(definedServers(config));
   return upstreams;
+}
+
+function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
+  return resolveServers(mcpServers ?? bundledServers(home), environment);
 }
 
 /** For work on a server's database without a daemon: any number of processes may open that. */

@@ -12,16 +12,19 @@ import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
 import { createStdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
   readonly config: Config;
+  /** Reads the configuration again, from where it came. */
+  readonly reload: () => Config;
   /** End after `daemon.idleMinutes` without a client. */
   readonly exitWhenIdle: boolean;
   readonly onReady: (info: DaemonInfo) => void;
 }
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
-export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions): Promise<void> {
+export async function runDaemon({ config, reload, exitWhenIdle, onReady }: DaemonOptions): Promise<void> {
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
@@ -75,6 +78,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
+  await using _watch = watchConfig({ config, reload, apply: (changed) => app.configureServers(changed), log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();
