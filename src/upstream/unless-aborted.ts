@@ -4,6 +4,7 @@ export async function unlessAborted<T>(event: Promise<T>, signal: AbortSignal | 
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(new Error("aborted"));
   signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   try {
     return await Promise.race([event, aborted.promise]);
   } finally {
