@@ -3,7 +3,7 @@
  * SDK would not let it do, and tests start dozens of it.
  *
  * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
- * never answers), --garbage (writes what is no message and never answers), --stubborn (ignores the end
+ * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message and never answers), --stubborn (ignores the end
  * of its input and SIGTERM), --start-after=ms (answers late).
  */
 import { spawn } from "node:child_process";
@@ -134,6 +134,7 @@ function initialize(protocolVersion: string): Record<string, unknown> {
 async function answer({ id = 0, method, params = {} }: Message): Promise<unknown> {
   if (method === "initialize") return initialize(params.protocolVersion ?? "2025-11-25");
   if (method === "ping") return {};
+  if (method === "tools/list" && flags.has("--hang-list")) return new Promise(() => undefined);
   if (method === "tools/list") return { tools: listNames().map((name) => ({ name, inputSchema: { type: "object" } })) };
   if (method !== "tools/call") throw new Error("Method not found");
   const name = params.name ?? "";
