@@ -3,8 +3,8 @@
  * SDK would not let it do, and tests start dozens of it.
  *
  * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
- * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message and never answers), --stubborn (ignores the end
- * of its input and SIGTERM), --start-after=ms (answers late).
+ * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message
+ * and never answers), --stubborn (ignores the end of its input and SIGTERM).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -116,6 +116,11 @@ function listNames(): string[] {
   return [...Object.keys(tools), ...HOSTILE_NAMES, "listed.twice", ...grown];
 }
 
+async function listTools(): Promise<unknown> {
+  if (flags.has("--hang-list")) await new Promise(() => undefined);
+  return { tools: listNames().map((name) => ({ name, inputSchema: { type: "object" } })) };
+}
+
 async function call(name: string, input: Call): Promise<unknown> {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool !== undefined) return tool(input);
@@ -134,8 +139,7 @@ function initialize(protocolVersion: string): Record<string, unknown> {
 async function answer({ id = 0, method, params = {} }: Message): Promise<unknown> {
   if (method === "initialize") return initialize(params.protocolVersion ?? "2025-11-25");
   if (method === "ping") return {};
-  if (method === "tools/list" && flags.has("--hang-list")) return new Promise(() => undefined);
-  if (method === "tools/list") return { tools: listNames().map((name) => ({ name, inputSchema: { type: "object" } })) };
+  if (method === "tools/list") return listTools();
   if (method !== "tools/call") throw new Error("Method not found");
   const name = params.name ?? "";
   calls.set(id, name);
@@ -165,7 +169,6 @@ if (flags.has("--stubborn")) {
 if (flags.has("--hang-start")) process.stderr.write("chaos: waiting for a database\n");
 if (flags.has("--garbage")) process.stdout.write("Welcome to chaos!\n<html></html>\n");
 const silent = flags.has("--hang-start") || flags.has("--garbage");
-await sleep(Number(flags.get("--start-after") ?? 0));
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
   if (!silent) void receive(JSON.parse(line) as Message);
 }
