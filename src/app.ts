@@ -3,7 +3,7 @@ import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
 import { environment } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
-import { resolveServers } from "./config/mcp-servers.ts";
+import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -19,6 +19,7 @@ import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
+import { ProcessGroups } from "./upstream/process-groups.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
@@ -35,6 +36,8 @@ export interface App extends AsyncDisposable {
   readonly usage: UsageLog;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
+  /** Takes over the servers of a configuration; those that are the same keep running. */
+  configureServers(config: Config): Promise<void>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -75,6 +78,10 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams,
     usage,
     databaseLost: client.lost,
+    async configureServers(changed) {
+      await upstreams.configure(definedServers(changed));
+      upstreams.connectInBackground();
+    },
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
@@ -109,9 +116,15 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
     inFlight: maxInFlight,
     queued: maxQueued,
   };
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, log });
-  await upstreams.configure(resolveServers(config.mcpServers ?? bundledServers(config.home), environment));
+  const groups = new ProcessGroups(config.home, log);
+  groups.endOrphans();
+  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, groups, log });
+  await upstreams.configure(definedServers(config));
   return upstreams;
+}
+
+function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
+  return resolveServers(mcpServers ?? bundledServers(home), environment);
 }
 
 /** For work on a server's database without a daemon: any number of processes may open that. */

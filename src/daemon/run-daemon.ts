@@ -14,9 +14,12 @@ import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
 import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
   readonly config: Config;
+  /** Reads the configuration again, from where it came. */
+  readonly reload: () => Config;
   /** End after `daemon.idleMinutes` without a client. */
   readonly exitWhenIdle: boolean;
   readonly onReady: (info: DaemonInfo) => void;
@@ -25,7 +28,7 @@ export interface DaemonOptions {
 }
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
-export async function runDaemon({ config, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
+export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   keepHeapSmall();
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
@@ -75,6 +78,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady, onLost }: Daemo
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   void app.databaseLost.then((error) => onLost(error));
+  await using _watch = watchConfig({ config, reload, apply: (changed) => app.configureServers(changed), log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();

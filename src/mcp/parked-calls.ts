@@ -30,6 +30,7 @@ class ParkedCall {
   async next(signal: AbortSignal): Promise<CallOutcome> {
     const abort = (): void => this.cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
     try {
       const result = await Promise.race([this.#result, this.#asked.promise]);
       const [pending] = this.#questions;

@@ -35,13 +35,17 @@ export function buildSurface(servers: readonly KnownServer[], settings: SurfaceS
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
   const offered = ordered.flatMap(({ name, entry, offer }) =>
-    (offer?.tools ?? []).map((tool) => ({ server: name, tool, reason: hiddenReason(tool, entry.tools) })),
+    firstOfEachName(offer?.tools ?? []).map((tool) => ({
+      server: name,
+      tool,
+      reason: hiddenReason(tool, entry.tools),
+    })),
   );
   const visible = offered.filter(({ reason }) => reason === undefined);
   const named = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
   const toolNames = createNameTable(visible.map(({ server, tool }) => named(server, tool.name)));
   const prompts = ordered.flatMap(({ name, offer }) =>
-    (offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
+    firstOfEachName(offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
   );
   const promptNames = createNameTable(prompts.map(({ server, prompt }) => named(server, prompt.name)));
   const wrapUri = (server: string, uri: string): string =>
@@ -67,6 +71,12 @@ export function buildSurface(servers: readonly KnownServer[], settings: SurfaceS
     findResource: createResourceFinder(ordered),
     splitCanonical,
   };
+}
+
+/** A server that lists a name twice could be called under it only once. */
+function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  const byName = new Map(items.toReversed().map((item) => [item.name, item]));
+  return items.filter((item) => byName.get(item.name) === item);
 }
 
 function listTool(

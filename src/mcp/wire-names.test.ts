@@ -71,3 +71,12 @@ test("a server without prefix lists its own names, unless another one has them t
   expect(both.wireName("one:run")).toMatch(/^one__run_[a-z2-7]{7}$/);
   expect(both.wireName("two:run")).toMatch(/^two__run_[a-z2-7]{7}$/);
 });
+
+test("servers whose names differ in punctuation only, or by a leading digit, have names of their own", () => {
+  const similar = ["a-b", "a--b", "1st", "n1st"];
+  const table = createNameTable(similar.flatMap((server) => tools(server, ["run"])));
+  const wires = similar.map((server) => table.wireName(`${server}:run`));
+  expect([wires[0], wires[3]]).toEqual(["a_b__run", "n1st__run"]);
+  expect(new Set(wires).size).toBe(4);
+  for (const wire of wires) expect(wire).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,49}$/);
+});

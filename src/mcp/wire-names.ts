@@ -84,7 +84,13 @@ function takeBackSharedNames(wireNames: Map<string, string>, tools: readonly Nam
 }
 
 function plainName({ server, tool }: NamedTool): string {
-  return `${portableSegment(server)}__${portableSegment(tool)}`;
+  return `${serverSegment(server)}__${portableSegment(tool)}`;
+}
+
+/** Servers whose plain form is another server's name (`a--b`, `1st`) get a hash whether or not that one is there. */
+function serverSegment(server: string): string {
+  const plain = portableSegment(server);
+  return plain.replaceAll("_", "-") === server ? plain : `${plain}_${shortHash(server)}`;
 }
 
 function isPlain({ tool }: NamedTool): boolean {
@@ -103,9 +109,12 @@ const HASH_LENGTH = 7;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 function withHash(name: string, canonical: string): string {
-  const digest = createHash("sha256").update(canonical).digest();
-  const hash = Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32.charAt(byte % BASE32.length)).join("");
-  return `${name.slice(0, LONGEST_WIRE_NAME - HASH_LENGTH - 1).replace(/_+$/, "")}_${hash}`;
+  return `${name.slice(0, LONGEST_WIRE_NAME - HASH_LENGTH - 1).replace(/_+$/, "")}_${shortHash(canonical)}`;
+}
+
+function shortHash(text: string): string {
+  const digest = createHash("sha256").update(text).digest();
+  return Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32.charAt(byte % BASE32.length)).join("");
 }
 
 /** How a client may spell a name it was given: in other case, with other punctuation. */

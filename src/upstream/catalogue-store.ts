@@ -35,8 +35,9 @@ export async function readOffers(db: Db, { org, project }: Scope): Promise<Store
 export async function writeOffer(
   db: Db,
   scope: Scope,
-  { server, configHash, offer }: StoredOffer,
+  { server, configHash, offer: offered }: StoredOffer,
 ): Promise<ToolChange[]> {
+  const offer = toStorable(offered);
   return db.transaction().execute(async (tx) => {
     const row = { ...scope, server_id: server, config_hash: configHash, offer: JSON.stringify(offer) };
     await tx
@@ -50,6 +51,14 @@ export async function writeOffer(
       .execute();
     return writeTools(tx, scope, { server, offer });
   });
+}
+
+/** A backslash that is not itself escaped, and then a zero or half of a surrogate pair. */
+const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+
+/** PostgreSQL has no place for these characters; one description with them must not keep a server out. */
+function toStorable(offer: Offer): Offer {
+  return JSON.parse(JSON.stringify(offer).replace(UNSTORABLE, "$1\uFFFD")) as Offer;
 }
 
 async function writeTools(

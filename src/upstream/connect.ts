@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import { version } from "../package-info.ts";
+import type { ProcessGroups } from "./process-groups.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
 export interface Connection {
@@ -19,6 +20,7 @@ export interface ConnectOptions {
   readonly entry: McpServerEntry;
   readonly timeoutMs: number;
   readonly onNoise: (line: string) => void;
+  readonly groups: ProcessGroups;
   /** Installs handlers before the first message can come. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }
@@ -48,7 +50,7 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
 
 async function connectProcess(command: string, options: ConnectOptions): Promise<Connection> {
   const { args = [], env = {}, cwd } = options.entry;
-  const process = new StdioProcess({ command, args, env, cwd }, options.onNoise);
+  const process = new StdioProcess({ command, args, env, cwd }, options);
   // Nearly every stdio server speaks the 2025 era, and some hang on an unknown first request.
   const client = await connectClient(process, options, "legacy");
   return { client, process };

@@ -1,15 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ResourceTemplateType } from "@modelcontextprotocol/client";
 import type { z } from "zod";
 import type { Offer } from "./offer.ts";
 import { listPage } from "./passthrough.ts";
 
 const MOST_PAGES = 1_000;
+/** A server that registers ten tools says ten times that its list changed. */
+const BUNCH_MS = 100;
+
+/** Reads what a server offers, one reading after the other: of two at once, the older could end last. */
+export class OfferReader {
+  readonly #client: Client;
+  readonly #timeoutMs: number;
+  #last: Promise<unknown> = Promise.resolve();
+  #scheduled = false;
+
+  constructor(client: Client, timeoutMs: number) {
+    this.#client = client;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  read(): Promise<Offer> {
+    const offer = this.#last.then(() => readOffer(this.#client, this.#timeoutMs));
+    this.#last = offer.catch(() => undefined); // whoever asked for that reading hears of its failure
+    return offer;
+  }
+
+  /** Reads once for a bunch of changes; undefined for all but the first of them. */
+  async readChanged(): Promise<Offer | undefined> {
+    if (this.#scheduled) return undefined;
+    this.#scheduled = true;
+    await sleep(BUNCH_MS);
+    this.#scheduled = false;
+    return this.read();
+  }
+}
 
 /** Asks a server for everything it offers. What it does not declare it is not asked for. */
-export async function readOffer(client: Client): Promise<Offer> {
+async function readOffer(client: Client, timeout: number): Promise<Offer> {
   const capabilities = client.getServerCapabilities() ?? {};
   const read = async <T>(declared: unknown, method: string, key: string): Promise<T[]> =>
-    declared === undefined ? [] : ((await readPages(client, method, key)) as T[]);
+    declared === undefined ? [] : ((await readPages(client, { method, key, timeout })) as T[]);
   return {
     serverInfo: client.getServerVersion(),
     instructions: client.getInstructions(),
@@ -25,13 +56,20 @@ export async function readOffer(client: Client): Promise<Offer> {
   };
 }
 
-async function readPages(client: Client, method: string, key: string): Promise<unknown[]> {
+interface List {
+  readonly method: string;
+  readonly key: string;
+  readonly timeout: number;
+}
+
+async function readPages(client: Client, { method, key, timeout }: List): Promise<unknown[]> {
   const items: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const result: z.infer<typeof listPage> = await client.request(
       { method, params: cursor === undefined ? {} : { cursor } },
       listPage,
+      { timeout },
     );
     items.push(...((result[key] as unknown[] | undefined) ?? []));
     cursor = result.nextCursor;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { type ProcessGroups, signalGroup } from "./process-groups.ts";
 
 export interface StdioServer {
   readonly command: string;
@@ -9,8 +10,17 @@ export interface StdioServer {
   readonly cwd: string | undefined;
 }
 
+export interface StdioProcessOptions {
+  /** Hears of lines on stdout that are no messages. */
+  readonly onNoise: (line: string) => void;
+  readonly groups: Pick<ProcessGroups, "add" | "remove">;
+}
+
 /** How long a server may take to end by itself after its stdin closed, and after SIGTERM. */
 const GRACE_MS = 1_000;
+/** How long the output of a process that has ended may still be read. */
+const LAST_OUTPUT_MS = 200;
+const LONGEST_STDERR_LINE = 2_000;
 const STDERR_LINES_KEPT = 50;
 const LONGEST_MESSAGE_BYTES = 256 * 1024 * 1024;
 
@@ -24,17 +34,17 @@ export class StdioProcess implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport["onmessage"];
   readonly #server: StdioServer;
-  readonly #onNoise: (line: string) => void;
+  readonly #options: StdioProcessOptions;
   #child: ChildProcess | undefined;
   #received: Buffer[] = [];
   #receivedBytes = 0;
   readonly #stderr: string[] = [];
+  #stderrRest = "";
   #exit: string | undefined;
 
-  /** `onNoise` hears of lines on stdout that are no messages. */
-  constructor(server: StdioServer, onNoise: (line: string) => void) {
+  constructor(server: StdioServer, options: StdioProcessOptions) {
     this.#server = server;
-    this.#onNoise = onNoise;
+    this.#options = options;
   }
 
   get pid(): number | undefined {
@@ -42,7 +52,7 @@ export class StdioProcess implements Transport {
   }
 
   get stderrTail(): readonly string[] {
-    return this.#stderr;
+    return this.#stderrRest === "" ? this.#stderr : [...this.#stderr, this.#stderrRest];
   }
 
   /** How the process ended, in words, once it has. */
@@ -62,19 +72,35 @@ export class StdioProcess implements Transport {
     this.#child = child;
     child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.#keepStderr(text));
-    child.stdin.on("error", (error) => this.onerror?.(error));
-    child.once("close", (code, signal) => {
+    // Every message that waits for a server which does not read adds a listener.
+    child.stdin.setMaxListeners(0).on("error", (error) => this.onerror?.(error));
+    child.once("exit", (code, signal) => {
       this.#exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
-      this.#killGroup("SIGKILL"); // what it started must not outlive it
-      this.onclose?.();
+      this.#afterExit(child);
     });
+    child.once("close", () => this.onclose?.());
     return new Promise((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", (error) => {
-        this.#exit = error.message;
+      child.once("spawn", () => {
+        if (child.pid !== undefined) this.#options.groups.add(child.pid);
+        resolve();
+      });
+      child.on("error", (error) => {
+        this.#exit ??= `"${command}" cannot be started (${error.message}); check its command and cwd`;
         reject(error);
       });
     });
+  }
+
+  /** What a server started must not outlive it, nor keep its pipes open: then it would seem to live on. */
+  #afterExit(child: ChildProcess): void {
+    this.#killGroup("SIGKILL");
+    if (child.pid !== undefined) this.#options.groups.remove(child.pid);
+    const destroy = (): void => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    const timer = setTimeout(destroy, LAST_OUTPUT_MS).unref();
+    child.once("close", () => clearTimeout(timer));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -101,12 +127,7 @@ export class StdioProcess implements Transport {
 
   #killGroup(signal: NodeJS.Signals): void {
     const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(process.platform === "win32" ? pid : -pid, signal);
-    } catch {
-      // the group is gone already, which is what was wanted
-    }
+    if (pid !== undefined) signalGroup(pid, signal);
   }
 
   /** Lines are cut as bytes: a character may be split between two chunks. */
@@ -134,11 +155,13 @@ export class StdioProcess implements Transport {
   #deliver(line: string): void {
     const message = parseMessage(line);
     if (message !== undefined) this.onmessage?.(message);
-    else if (line.trim() !== "") this.#onNoise(line);
+    else if (line.trim() !== "") this.#options.onNoise(line);
   }
 
   #keepStderr(text: string): void {
-    this.#stderr.push(...text.split("\n").filter((line) => line.trim() !== ""));
+    const lines = `${this.#stderrRest}${text}`.split("\n");
+    this.#stderrRest = (lines.pop() ?? "").slice(-LONGEST_STDERR_LINE);
+    this.#stderr.push(...lines.filter((line) => line.trim() !== "").map((line) => line.slice(0, LONGEST_STDERR_LINE)));
     this.#stderr.splice(0, this.#stderr.length - STDERR_LINES_KEPT);
   }
 }

@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, type Progress, ProtocolError, SdkError, type Transport } from "@modelcontextprotocol/client";
+import { type Client, type Progress, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
 import { ActiveCalls, type Ask } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
+import { Cancelled, describeStartFailure, formatSeconds, isTimeout, ServerUnavailable } from "./failures.ts";
 import { Gate } from "./gate.ts";
 import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
-import { readOffer } from "./read-offer.ts";
+import type { ProcessGroups } from "./process-groups.ts";
+import { OfferReader } from "./read-offer.ts";
 import { RetryPlan } from "./retry-plan.ts";
+import { StdioProcess } from "./stdio-process.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "stopped";
 
@@ -39,6 +43,7 @@ export interface UpstreamOptions {
   readonly name: string;
   readonly entry: McpServerEntry;
   readonly limits: UpstreamLimits;
+  readonly groups: ProcessGroups;
   readonly log: Logger;
   /** Told whenever the server was asked what it offers: after connecting and after a change. */
   readonly onOffer: (offer: Offer) => void;
@@ -57,9 +62,12 @@ export interface UpstreamRequest {
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
 const SHORT_WAIT_MS = 1_000;
 
-/** The server cannot be reached now; the message says why and since when. */
-export class ServerUnavailable extends Error {
-  override readonly name = "ServerUnavailable";
+interface FailedCall {
+  readonly method: string;
+  /** The connection it was made on; by now there may be another. */
+  readonly client: Client;
+  /** What the server asked during the call. */
+  readonly question: string | undefined;
 }
 
 /** One configured server: connected when it is needed, restarted when it dies, never in anyone's way. */
@@ -71,6 +79,8 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #retry = new RetryPlan();
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
+  /** Of a connection that is being made, so that nobody has to wait for it in order to end it. */
+  #opening: Transport | undefined;
   #state: ServerState = "idle";
   #since = new Date();
   #lastError: string | undefined;
@@ -85,7 +95,8 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   get status(): ServerStatus {
-    const pid = this.#connection?.process?.pid;
+    const process = this.#connection?.process ?? asProcess(this.#opening);
+    const pid = process?.pid;
     const protocol = this.#connection?.client.getNegotiatedProtocolVersion();
     return {
       name: this.name,
@@ -93,7 +104,7 @@ export class UpstreamServer implements AsyncDisposable {
       since: this.#since.toISOString(),
       inFlight: this.#gate.inFlight,
       failures: this.#retry.failures,
-      stderr: this.#connection?.process?.stderrTail ?? this.#stderr,
+      stderr: process?.stderrTail ?? this.#stderr,
       ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
@@ -115,9 +126,18 @@ export class UpstreamServer implements AsyncDisposable {
     return (await this.#connecting).client;
   }
 
-  async request({ method, params, signal, onProgress, ask }: UpstreamRequest): Promise<Record<string, unknown>> {
+  async request(request: UpstreamRequest): Promise<Record<string, unknown>> {
+    try {
+      return await this.#send(request);
+    } catch (error) {
+      if (request.signal?.aborted === true) throw new Cancelled(this.name, request.method);
+      throw error;
+    }
+  }
+
+  async #send({ method, params, signal, onProgress, ask }: UpstreamRequest): Promise<Record<string, unknown>> {
     using _place = await this.#gate.enter(signal);
-    const client = await this.connect();
+    const client = await unlessAborted(this.connect(), signal);
     using call = this.#calls.begin(ask);
     const { callMs, longestCallMs } = this.#options.limits;
     try {
@@ -133,7 +153,7 @@ export class UpstreamServer implements AsyncDisposable {
         },
       });
     } catch (error) {
-      throw this.#explain(error, call.question);
+      throw this.#explain(error, { method, client, question: call.question });
     }
   }
 
@@ -144,25 +164,32 @@ export class UpstreamServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#setState("stopped");
     clearTimeout(this.#retryTimer);
+    await this.#opening?.close();
     await this.#connecting?.catch(() => undefined); // its failure was told to whoever waited for it
     await this.#connection?.client.close();
   }
 
   async #open(): Promise<Connection> {
+    if (this.#state === "stopped") throw this.#unavailable(undefined);
     this.#setState("connecting");
-    const { entry, limits, log } = this.#options;
-    const opened: { process?: Transport } = {};
+    const { entry, limits, groups, log } = this.#options;
+    const heard: { noise?: string; reader?: OfferReader } = {};
     try {
       const connection = await connectServer({
         entry,
         timeoutMs: limits.connectMs,
-        onNoise: (line) => log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message"),
+        groups,
+        onNoise: (line) => {
+          heard.noise = line;
+          log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message");
+        },
         prepare: (client, transport) => {
-          opened.process = transport;
-          this.#prepare(client);
+          this.#opening = transport;
+          heard.reader = new OfferReader(client, limits.connectMs);
+          this.#prepare(client, heard.reader);
         },
       });
-      const offer = await readOffer(connection.client);
+      const offer = await (heard.reader ?? new OfferReader(connection.client, limits.connectMs)).read();
       this.#connection = connection;
       connection.client.onclose = () => this.#lost(connection);
       this.#retry.succeeded();
@@ -170,25 +197,32 @@ export class UpstreamServer implements AsyncDisposable {
       this.#options.onOffer(offer);
       return connection;
     } catch (error) {
-      this.#keepStderr(opened.process);
-      throw this.#failed(error);
+      const exit = asProcess(this.#opening)?.exit;
+      await this.#opening?.close();
+      this.#keepStderr(this.#opening);
+      const { noise } = heard;
+      this.#lastError = describeStartFailure({ error, exit, noise, limitMs: limits.connectMs });
+      throw this.#retryIn(this.#retry.failed());
+    } finally {
+      this.#opening = undefined;
     }
   }
 
-  #prepare(client: Client): void {
+  #prepare(client: Client, reader: OfferReader): void {
     const { onNotification, log } = this.#options;
     client.setRequestHandler("elicitation/create", (request) => this.#calls.ask(request) as never);
     client.setRequestHandler("sampling/createMessage", (request) => this.#calls.ask(request) as never);
     client.fallbackNotificationHandler = async ({ method, params }) => {
-      if (method.endsWith("/list_changed")) await this.#refresh(client);
+      if (method.endsWith("/list_changed")) await this.#refresh(reader);
       else onNotification(method, params);
     };
     client.onerror = (error) => log.debug({ server: this.name, error: error.message }, "upstream");
   }
 
-  async #refresh(client: Client): Promise<void> {
+  async #refresh(reader: OfferReader): Promise<void> {
     try {
-      this.#options.onOffer(await readOffer(client));
+      const offer = await reader.readChanged();
+      if (offer !== undefined) this.#options.onOffer(offer);
     } catch (error) {
       this.#options.log.warn({ server: this.name, error: String(error) }, "the server's lists could not be read again");
     }
@@ -200,12 +234,11 @@ export class UpstreamServer implements AsyncDisposable {
     this.#connection = undefined;
     this.#keepStderr(connection.process);
     if (this.#state === "stopped") return;
-    this.#failed(new Error(connection.process?.exit ?? "the connection was closed"));
+    this.#lastError = connection.process?.exit ?? "the connection was closed";
+    this.#retryIn(this.#retry.crashed());
   }
 
-  #failed(error: unknown): ServerUnavailable {
-    this.#lastError = describe(error);
-    const wait = this.#retry.failed();
+  #retryIn(wait: number): ServerUnavailable {
     if (this.#state !== "stopped") {
       this.#setState("backoff");
       clearTimeout(this.#retryTimer);
@@ -225,19 +258,23 @@ export class UpstreamServer implements AsyncDisposable {
     return new ServerUnavailable(parts.join("; "));
   }
 
-  #explain(error: unknown, question: string | undefined): unknown {
-    if (error instanceof ProtocolError || error instanceof ServerUnavailable) return error;
-    if (this.#connection === undefined)
+  #explain(error: unknown, { method, client, question }: FailedCall): unknown {
+    if (error instanceof ProtocolError) return error;
+    if (this.#connection?.client !== client)
       return this.#unavailable("it ended during this call, whose outcome is not known");
-    if (error instanceof SdkError && question !== undefined)
-      return new Error(`${error.message} (while waiting for: ${question})`, { cause: error });
+    if (isTimeout(error)) {
+      const waiting = question === undefined ? "" : ` (while waiting for: ${question})`;
+      const limit = formatSeconds(this.#options.limits.callMs);
+      return new Error(
+        `Server ${this.name} did not answer ${method} within ${limit}${waiting}. The call was cancelled; its outcome is not known. A longer limit: "timeout" of the server, in seconds`,
+        { cause: error },
+      );
+    }
     return error;
   }
 
-  #keepStderr(transport: unknown): void {
-    if (typeof transport === "object" && transport !== null && "stderrTail" in transport) {
-      this.#stderr = [...(transport.stderrTail as readonly string[])];
-    }
+  #keepStderr(transport: Transport | undefined): void {
+    this.#stderr = [...(asProcess(transport)?.stderrTail ?? [])];
   }
 
   #setState(state: ServerState): void {
@@ -247,6 +284,6 @@ export class UpstreamServer implements AsyncDisposable {
   }
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function asProcess(transport: Transport | undefined): StdioProcess | undefined {
+  return transport instanceof StdioProcess ? transport : undefined;
 }

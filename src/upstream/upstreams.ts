@@ -5,12 +5,15 @@ import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
 import { readOffers, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
+import type { ProcessGroups } from "./process-groups.ts";
 import { type ServerStatus, type UpstreamLimits, UpstreamServer } from "./upstream-server.ts";
 
 export interface UpstreamsOptions {
   readonly db: Db;
   readonly scope: Scope;
   readonly limits: UpstreamLimits;
+  /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
+  readonly groups: ProcessGroups;
   readonly log: Logger;
 }
 
@@ -117,15 +120,17 @@ export class Upstreams implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#members.values()].map(({ server }) => server[Symbol.asyncDispose]()));
     await this.#writing;
+    await this.#options.groups[Symbol.asyncDispose]();
   }
 
   #join(definition: Member["definition"], configHash: string, offer: Offer | undefined): Member {
-    const { limits, log } = this.#options;
+    const { limits, groups, log } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
       entry,
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
+      groups,
       log,
       onOffer: (fresh) => this.#learn(member, fresh),
       onNotification: (method, params) => this.#heard(name, method, params),

@@ -17,7 +17,7 @@ export interface ToolUse {
 
 /** Each use is a row of its own and, in the same transaction, an entry of the audit log. */
 export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUse[]): Promise<void> {
-  const rows = uses.map((use) => ({ id: newId(), use }));
+  const rows = uses.map((use) => ({ id: newId(), use: toStorable(use) }));
   await db.transaction().execute(async (tx) => {
     await tx
       .insertInto("tool_usage")
@@ -52,4 +52,20 @@ export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUs
       )
       .execute();
   });
+}
+
+/** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
+const LONGEST_NAME = 500;
+
+/** One call under an impossible name must not keep all calls from being recorded. */
+function toStorable(use: ToolUse): ToolUse {
+  return {
+    ...use,
+    tool: storableText(use.tool),
+    client: use.client === undefined ? undefined : storableText(use.client),
+  };
+}
+
+function storableText(text: string): string {
+  return text.slice(0, LONGEST_NAME).replaceAll("\u0000", "\uFFFD").toWellFormed();
 }

@@ -62,6 +62,11 @@ function openShim(home: string, env: Readonly<Record<string, string>>): StdioCli
 
 async function openHttp(home: string, env: Readonly<Record<string, string>>): Promise<StreamableHTTPClientTransport> {
   await runJson(["up"], { home, env });
+  return openRunning(home);
+}
+
+/** Straight to a daemon that is known to run. */
+export function openRunning(home: string): StreamableHTTPClientTransport {
   const address = readDaemonAddress(home);
   if (address === undefined) throw new Error(`no daemon runs in ${home}`);
   const headers = { Authorization: `Bearer ${address.token}` };

@@ -1,7 +1,7 @@
 /** The product as a user has it: the command line, as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../src/package-info.ts";
 
@@ -53,10 +53,11 @@ export async function runJson<T>(args: readonly string[], options: RunOptions): 
   return document.data;
 }
 
+/** A process that has ended and whose parent has not noticed is not running. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }

@@ -14,6 +14,11 @@ export const servers = {
     command: process.execPath,
     args: [script("server-filesystem"), folder],
   }),
+  /** See there for its flags. */
+  chaos: (label: string, ...flags: readonly string[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],

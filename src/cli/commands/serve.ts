@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { environment } from "../../config/environment.ts";
+import type { Config } from "../../config/load-config.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../errors.ts";
 import type { Answer, Command, CommandOption } from "../command.ts";
@@ -27,9 +28,11 @@ export const serve: Command = {
       // Loaded only here: other commands must not wait for the database and the protocol.
       const { loadConfig } = await import("../../config/load-config.ts");
       const { runDaemon } = await import("../../daemon/run-daemon.ts");
-      const config = loadConfig(options, environment);
+      const load = (): Config => loadConfig(options, environment);
+      const config = load();
       await runDaemon({
         config,
+        reload: load,
         exitWhenIdle: options["exitWhenIdle"] === true,
         onLost: (error) => process.exit(terminal.fail(error)),
         onReady: ({ url }) => {

@@ -1,0 +1,72 @@
+import { Client, InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/client";
+import { expect, test } from "vitest";
+import { OfferReader } from "./read-offer.ts";
+
+type Answer = (method: string, cursor: string | undefined) => unknown;
+
+interface Request {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: { readonly cursor?: string };
+}
+
+/** A client of a server that answers as told; `asked` is what it was asked, in order. */
+async function connect(
+  capabilities: Record<string, unknown>,
+  answer: Answer,
+): Promise<{ client: Client; asked: string[] }> {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const asked: string[] = [];
+  const serverInfo = { name: "test", version: "1" };
+  far.onmessage = (message) => {
+    const { id, method, params } = message as unknown as Request;
+    if ((id as number | undefined) === undefined) return;
+    if (method !== "initialize") asked.push(method);
+    const result =
+      method === "initialize"
+        ? { protocolVersion: "2025-11-25", capabilities, serverInfo, instructions: "Hello" }
+        : answer(method, params?.cursor);
+    const reply = result === undefined ? { error: { code: -32_601, message: "Method not found" } } : { result };
+    void far.send({ jsonrpc: "2.0", id, ...reply } as unknown as JSONRPCMessage);
+  };
+  await far.start();
+  const client = new Client({ name: "pml", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+  await client.connect(near);
+  return { client, asked };
+}
+
+test("OfferReader.read asks for all pages of what a server declares, and for nothing else", async () => {
+  const { client, asked } = await connect({ tools: {}, resources: {} }, (method, cursor) => {
+    if (method === "tools/list" && cursor === undefined) return { tools: [{ name: "a", odd: 1 }], nextCursor: "2" };
+    if (method === "tools/list") return { tools: [{ name: "b" }] };
+    return method === "resources/list" ? { resources: [{ uri: "x:y", name: "y" }] } : undefined;
+  });
+  expect(await new OfferReader(client, 1_000).read()).toEqual({
+    serverInfo: { name: "test", version: "1" },
+    instructions: "Hello",
+    capabilities: { tools: {}, resources: {} },
+    tools: [{ name: "a", odd: 1 }, { name: "b" }],
+    resources: [{ uri: "x:y", name: "y" }],
+    resourceTemplates: [],
+    prompts: [],
+  });
+  expect(asked).toEqual(["tools/list", "tools/list", "resources/list", "resources/templates/list"]);
+});
+
+test("OfferReader.read does not follow pages without end", async () => {
+  const { client } = await connect({ tools: {} }, () => ({ tools: [], nextCursor: "again" }));
+  await expect(new OfferReader(client, 1_000).read()).rejects.toThrow("did not end after 1000 pages");
+});
+
+test("OfferReader reads once for a bunch of changes, after a reading that is under way", async () => {
+  let version = 1;
+  const { client, asked } = await connect({ tools: {} }, () => ({ tools: [{ name: `v${version}` }] }));
+  const reader = new OfferReader(client, 1_000);
+  const first = reader.read();
+  const changes = [reader.readChanged(), reader.readChanged(), reader.readChanged()];
+  expect((await first).tools).toEqual([{ name: "v1" }]);
+  version = 2;
+  const offers = await Promise.all(changes);
+  expect(offers.map((offer) => offer?.tools)).toEqual([[{ name: "v2" }], undefined, undefined]);
+  expect(asked).toHaveLength(2);
+});

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
+import { createLogger } from "../log.ts";
+import { createUsageLog } from "./usage-log.ts";
+
+const log = createLogger({ level: "silent", file: undefined, secrets: [] });
+const use = {
+  server: "",
+  client: "test",
+  outcome: "refused",
+  durationMs: 1,
+  requestBytes: 2,
+  responseBytes: 3,
+  calledAt: new Date(),
+} as const;
+
+describe.each(engines)("usage log on %s", (engine) => {
+  test("a call under an impossible name is recorded, and so are the calls after it", async () => {
+    await using client = await openTestDatabase(engine);
+    {
+      await using usage = createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log });
+      usage.record({ ...use, tool: "a\u0000b", client: "zero \u0000, half \uD800" });
+      usage.record({ ...use, tool: Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join("") });
+      usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
+    }
+    const rows = await client.db.selectFrom("tool_usage").select(["tool_name", "client"]).orderBy("id").execute();
+    expect(rows).toEqual([
+      { tool_name: "a\uFFFDb", client: "zero \uFFFD, half \uFFFD" },
+      { tool_name: expect.stringMatching(/^.{500}$/), client: "test" },
+      { tool_name: "echo", client: "test" },
+    ]);
+    expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(3);
+  });
+});

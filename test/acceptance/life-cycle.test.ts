@@ -1,0 +1,125 @@
+/** From start to end: many servers, some of which never come up, and nothing left of them afterwards. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "@modelcontextprotocol/client";
+import { expect, test } from "vitest";
+import type { McpServerEntry } from "../../src/config/schema.ts";
+import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
+import { connectClient, openRunning } from "../support/mcp-client.ts";
+import { isRunning, runJson, runPml, until } from "../support/pml.ts";
+import { servers } from "../support/upstream-servers.ts";
+
+const SOUND = Array.from({ length: 17 }, (_, index) => `sound-${index + 1}`);
+
+/** The first list of a client that knows where the daemon is, and how long that took. */
+async function firstList(home: string): Promise<{ names: string[]; ms: number }> {
+  const started = performance.now();
+  const client = new Client({ name: "first", version: "1.0.0" });
+  await client.connect(openRunning(home));
+  const { tools } = await client.listTools();
+  const ms = performance.now() - started;
+  await client.close();
+  return { names: tools.map(({ name }) => name), ms };
+}
+
+/** When the daemon said so in its log: earlier than `pml up` returns. */
+function readyAt(home: string): number {
+  const lines = readFileSync(join(home, "daemon.log"), "utf8").split("\n");
+  const ready = lines.findLast((line) => line.includes(`"msg":"ready"`)) ?? "{}";
+  return Date.parse((JSON.parse(ready) as { time: string }).time);
+}
+
+test("20 servers, three of which never start: lists come at once, the others work, the three say what is wrong", async () => {
+  const entries: Record<string, McpServerEntry> = {
+    ...Object.fromEntries(SOUND.map((name) => [name, servers.chaos(name)])),
+    exits: servers.chaos("exits", "--never-start"),
+    hangs: servers.chaos("hangs", "--hang-start"),
+    missing: { command: "/no/such/program" },
+  };
+  await using home = await startGateway(entries, { config: { upstream: { connectSeconds: 8 } } });
+  await firstList(home.path);
+  expect(Date.now() - readyAt(home.path)).toBeLessThan(2_000);
+  await home.ready(...SOUND);
+  await using connected = await connectClient(home.path);
+  for (const name of SOUND) {
+    const wire = name.replace("-", "_");
+    expect((await call(connected.client, `${wire}__echo`, { text: "x" })).text).toBe(`${name}: x`);
+  }
+  await until("the silent one was given up", async () => (await home.server("hangs")).state === "backoff", 20_000);
+  expect(await home.server("exits")).toMatchObject({
+    state: "backoff",
+    lastError: "it exited with code 3",
+    stderr: ["chaos: a first line", "chaos: the licence has expired"],
+  });
+  expect(await home.server("hangs")).toMatchObject({
+    lastError: "it did not answer within 8 s",
+    stderr: ["chaos: waiting for a database"],
+  });
+  expect(await home.server("missing")).toMatchObject({
+    state: "backoff",
+    lastError: expect.stringMatching(/"\/no\/such\/program" cannot be started \(.*ENOENT\)/),
+  });
+  const complete = await firstList(home.path);
+
+  await runPml(["down"], { home: home.path });
+  await runJson(["up"], { home: home.path });
+  const stored = await firstList(home.path);
+  expect(stored.ms).toBeLessThan(500);
+  expect(stored.names).toEqual(complete.names);
+});
+
+/** A server with a child that holds its output, one that ignores requests to end, and one that hangs at its start. */
+async function startFamily(): Promise<{ home: GatewayHome; pids: number[] }> {
+  const home = await startGateway({
+    parent: servers.chaos("parent"),
+    stubborn: servers.chaos("stubborn", "--stubborn"),
+    hangs: servers.chaos("hangs", "--hang-start", "--stubborn"),
+  });
+  await home.ready("parent", "stubborn");
+  await using connected = await connectClient(home.path, { transport: "http" });
+  const { text } = await call(connected.client, "parent__spawn_child", { inherit: true });
+  const rows = await home.servers();
+  const pids = [Number(text), ...rows.map(({ pid }) => pid ?? 0)];
+  expect(pids.filter(isRunning)).toHaveLength(4);
+  return { home, pids };
+}
+
+test("pml down leaves no process behind, however stubborn, and does not wait for one that hangs", async () => {
+  const { home, pids } = await startFamily();
+  await using _home = home;
+  const started = performance.now();
+  await runPml(["down"], { home: home.path });
+  expect(performance.now() - started).toBeLessThan(12_000); // one that hangs may take 30 s to start
+  expect(pids.filter(isRunning)).toEqual([]);
+});
+
+test("what outlives a killed daemon is ended by the next one, and nothing else is", async () => {
+  const { home, pids } = await startFamily();
+  await using _home = home;
+  const [grandchild = 0, ...upstreams] = pids;
+  const parent = await home.pid("parent");
+  process.kill(home.daemonPid, "SIGKILL");
+  await until("the server that saw its input end is gone", () => !isRunning(parent), 3_000);
+  expect([isRunning(grandchild), upstreams.filter(isRunning).length]).toEqual([true, 2]);
+  await runJson(["up"], { home: home.path });
+  const up = performance.now();
+  await until("what was left over is gone", () => pids.filter(isRunning).length === 0, 3_000);
+  expect(performance.now() - up).toBeLessThan(3_000);
+  await home.ready("parent", "stubborn");
+  const fresh = await home.pid("parent");
+  await sleep(500);
+  expect(isRunning(fresh)).toBe(true);
+});
+
+test("the gateway's own environment does not reach a server, what is configured does", async () => {
+  const chaos = { ...servers.chaos("chaos"), env: { GIVEN: "yes", TOKEN_FOR_IT: "${UPSTREAM_TOKEN}" } };
+  await using home = await startGateway({ chaos }, { env: { SECRET: "hush", UPSTREAM_TOKEN: "t0ken" } });
+  await home.ready("chaos");
+  await using connected = await connectClient(home.path);
+  const { text } = await call(connected.client, "chaos__env");
+  const env = JSON.parse(text) as Record<string, string>;
+  expect(env).toMatchObject({ GIVEN: "yes", TOKEN_FOR_IT: "t0ken" });
+  expect(text).not.toContain("hush");
+  expect(Object.keys(env).filter((name) => /^(PML_|SECRET|UPSTREAM_TOKEN|DATABASE_URL)/.test(name))).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import type { Client } from "@modelcontextprotocol/client";
+import type { McpServerEntry } from "../../src/config/schema.ts";
+import { makeFolder } from "./databases.ts";
+import { runJson, runPml, until } from "./pml.ts";
+import { writeConfig } from "./upstream-servers.ts";
+
+interface ServerRow {
+  readonly name: string;
+  readonly state: string;
+  readonly pid?: number;
+  readonly lastError?: string;
+  readonly stderr?: readonly string[];
+}
+
+/** A PML_HOME with a running daemon, which is stopped at the end of the scope. */
+export interface GatewayHome extends AsyncDisposable {
+  readonly path: string;
+  readonly daemonPid: number;
+  servers(): Promise<ServerRow[]>;
+  server(name: string): Promise<ServerRow>;
+  pid(name: string): Promise<number>;
+  /** Until the named servers are connected. */
+  ready(...names: readonly string[]): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further settings of pml.json. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+type Entries = Readonly<Record<string, McpServerEntry>>;
+
+export async function startGateway(mcpServers: Entries, options: GatewayOptions = {}): Promise<GatewayHome> {
+  const { env = {}, config = {} } = options;
+  const folder = await makeFolder();
+  const home = folder.path;
+  writeConfig(home, { ...config, mcpServers });
+  const started = await runJson<{ pid: number }>(["up"], { home, env });
+  const servers = (): Promise<ServerRow[]> => runJson<ServerRow[]>(["servers"], { home });
+  const server = async (name: string): Promise<ServerRow> => {
+    const row = (await servers()).find((each) => each.name === name);
+    if (row === undefined) throw new Error(`pml servers does not list ${name}`);
+    return row;
+  };
+  return {
+    path: home,
+    daemonPid: started.pid,
+    servers,
+    server,
+    pid: async (name) => (await server(name)).pid ?? 0,
+    ready: (...names) =>
+      until(`ready: ${names.join(", ")}`, async () => {
+        const rows = await servers();
+        return names.every((name) => rows.find((row) => row.name === name)?.state === "ready");
+      }),
+    async [Symbol.asyncDispose]() {
+      await runPml(["down"], { home });
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface TextResult {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Calls a tool and returns its text. */
+export async function call(
+  client: Client,
+  name: string,
+  input: Record<string, unknown> = {},
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<TextResult> {
+  const result = await client.callTool({ name, arguments: input }, options);
+  const [first] = result.content;
+  return { text: first?.type === "text" ? first.text : "", isError: result.isError === true };
+}
