@@ -1,8 +1,12 @@
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
   type CompleteResult,
   type GetPromptResult,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
   McpServer,
   type ReadResourceResult,
   type RequestStateCodec,
@@ -11,7 +15,7 @@ import {
 import { version } from "../package-info.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
-import { Relay, type RequestState, toToolError } from "./relay.ts";
+import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
 import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
@@ -45,12 +49,28 @@ export function createGatewayServer({ gateway, codec }: GatewayServerOptions): M
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },
   );
-  const relay = new Relay(gateway, codec);
+  const relay = new Relay(gateway, codec, createClientReader(mcp));
   handleLists(mcp, gateway);
   handleTools(mcp, gateway, relay);
   handlePrompts(mcp, gateway, relay);
   handleResources(mcp, gateway, relay);
   return mcp;
+}
+
+/** In the 2025 era a client says once what it can and which log messages it wants, afterwards with each request. */
+function createClientReader({ server }: McpServer): ReadClient {
+  let sessionLevel: LoggingLevel | undefined;
+  server.setRequestHandler("logging/setLevel", ({ params }) => {
+    sessionLevel = params.level;
+    return {};
+  });
+  return (ctx) => {
+    const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
+    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+    const capabilities = declared ?? server.getClientCapabilities() ?? {};
+    const logLevel = (envelope[LOG_LEVEL_META_KEY] ?? sessionLevel) as LoggingLevel | undefined;
+    return { capabilities, ...(logLevel === undefined ? {} : { logLevel }) };
+  };
 }
 
 function handleLists({ server }: McpServer, gateway: Gateway): void {

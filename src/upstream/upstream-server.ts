@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type Progress, ProtocolError, SdkError, type Transport } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
-import { ActiveCalls, type Ask } from "./active-calls.ts";
+import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
+import { addCurrentParams, type CurrentParams } from "./current-protocol.ts";
 import { Gate } from "./gate.ts";
 import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
@@ -45,13 +46,12 @@ export interface UpstreamOptions {
   readonly onNotification: (method: string, params: unknown) => void;
 }
 
-export interface UpstreamRequest {
+export interface UpstreamRequest extends Listener {
   readonly method: string;
   readonly params: Record<string, unknown>;
+  readonly current?: CurrentParams;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** Puts a question of the server to whoever made this request. */
-  readonly ask?: Ask;
 }
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
@@ -71,6 +71,8 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #retry = new RetryPlan();
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
+  /** The question which era it speaks may be what a server stumbles over: after a failure the next try differs. */
+  #askEra = true;
   #state: ServerState = "idle";
   #since = new Date();
   #lastError: string | undefined;
@@ -115,10 +117,12 @@ export class UpstreamServer implements AsyncDisposable {
     return (await this.#connecting).client;
   }
 
-  async request({ method, params, signal, onProgress, ask }: UpstreamRequest): Promise<Record<string, unknown>> {
+  async request(request: UpstreamRequest): Promise<Record<string, unknown>> {
+    const { method, signal, onProgress, current = {} } = request;
     using _place = await this.#gate.enter(signal);
     const client = await this.connect();
-    using call = this.#calls.begin(ask);
+    const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
     try {
       return await client.request({ method, params }, anyResult, {
@@ -156,12 +160,15 @@ export class UpstreamServer implements AsyncDisposable {
       const connection = await connectServer({
         entry,
         timeoutMs: limits.connectMs,
+        askEra: this.#askEra,
         onNoise: (line) => log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message"),
         prepare: (client, transport) => {
           opened.process = transport;
           this.#prepare(client);
         },
       });
+      this.#askEra = isModern(connection.client);
+      if (isModern(connection.client)) await listenForChanges(connection.client);
       const offer = await readOffer(connection.client);
       this.#connection = connection;
       connection.client.onclose = () => this.#lost(connection);
@@ -171,6 +178,7 @@ export class UpstreamServer implements AsyncDisposable {
       return connection;
     } catch (error) {
       this.#keepStderr(opened.process);
+      this.#askEra = !this.#askEra;
       throw this.#failed(error);
     }
   }
@@ -181,6 +189,7 @@ export class UpstreamServer implements AsyncDisposable {
     client.setRequestHandler("sampling/createMessage", (request) => this.#calls.ask(request) as never);
     client.fallbackNotificationHandler = async ({ method, params }) => {
       if (method.endsWith("/list_changed")) await this.#refresh(client);
+      else if (method === "notifications/message") this.#calls.log(params ?? {});
       else onNotification(method, params);
     };
     client.onerror = (error) => log.debug({ server: this.name, error: error.message }, "upstream");
@@ -245,6 +254,21 @@ export class UpstreamServer implements AsyncDisposable {
     this.#since = new Date();
     this.#options.log.debug({ server: this.name, state }, "upstream state");
   }
+}
+
+function isModern(client: Client): boolean {
+  return client.getProtocolEra() === "modern";
+}
+
+/** In the current protocol changes are told only to those who asked. */
+async function listenForChanges(client: Client): Promise<void> {
+  const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
+  const filter = {
+    ...(tools?.listChanged === true ? { toolsListChanged: true } : {}),
+    ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
+    ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
+  };
+  if (Object.keys(filter).length > 0) await client.listen(filter);
 }
 
 function describe(error: unknown): string {

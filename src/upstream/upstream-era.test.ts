@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createLogger } from "../log.ts";
+import { packageRoot } from "../package-info.ts";
+import { UpstreamServer } from "./upstream-server.ts";
+
+/** Speaks the 2025 era and does something else with whatever it does not know. */
+function oldServer(atUnknown: string): string {
+  return `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      const answer = (result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "initialize")
+        answer({ protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "old", version: "1" } });
+      else if (id !== undefined) { ${atUnknown} }
+    });`;
+}
+
+const refuse = `console.log(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } }))`;
+const fixture = join(packageRoot, "test", "conformance", "fixture-server.ts");
+
+test.each([
+  ["refuses the question", ["-e", oldServer(refuse)], "2025-06-18"],
+  ["ends at the question", ["-e", oldServer("process.exit(1)")], "2025-06-18"],
+  ["leaves the question unanswered", ["-e", oldServer("")], "2025-06-18"],
+  ["speaks both eras", [fixture], "2026-07-28"],
+])("UpstreamServer connects to a child process that %s", async (_name, args, protocol) => {
+  const limits = { connectMs: 10_000, callMs: 10_000, longestCallMs: 10_000, inFlight: 4, queued: 4 };
+  await using server = new UpstreamServer({
+    name: "server",
+    entry: { command: process.execPath, args },
+    limits,
+    log: createLogger({ level: "silent", file: undefined, secrets: [] }),
+    onOffer: () => undefined,
+    onNotification: () => undefined,
+  });
+  await server.connect();
+  expect(server.status.protocol).toBe(protocol);
+});
