@@ -1,17 +1,16 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { spawnPml, until } from "../../test/support/pml.ts";
-import { writeConfig } from "../../test/support/upstream-servers.ts";
+import { servers, writeConfig } from "../../test/support/upstream-servers.ts";
 
 export interface RunningGateway extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
 }
 
-const FIXTURE = resolve(import.meta.dirname, "../../test/conformance/fixture-server.ts");
 const END_MS = 10_000;
 
 /** `pml serve` in a home of its own, with the fixture as its only server, under its own names. */
@@ -19,8 +18,7 @@ export async function startGateway(): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), "pml-conformance-"));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  const fixture = { command: process.execPath, args: [FIXTURE], pml: { prefix: "" } };
-  writeConfig(home, { mcpServers: { fixture } });
+  writeConfig(home, { mcpServers: { fixture: { ...servers.fixture(), pml: { prefix: "" } } } });
   const daemon = spawnPml(["serve"], { home });
   const ended = once(daemon, "close");
   stack.defer(async () => {

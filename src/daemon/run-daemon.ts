@@ -31,7 +31,7 @@ export async function runDaemon({ config, exitWhenIdle, onReady }: DaemonOptions
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
   using connections = createConnections(gateway, token);
   const { factory } = connections;
-  const shims = createStdioConnections(factory, log);
+  const shims = createStdioConnections(gateway, factory, log);
   const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
   const activity = trackActivity(() => shims.count);
   const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });

@@ -16,6 +16,7 @@ import { version } from "../package-info.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
+import { handleSubscriptions } from "./resource-subscriptions.ts";
 import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
@@ -54,6 +55,7 @@ export function createGatewayServer({ gateway, codec }: GatewayServerOptions): M
   handleTools(mcp, gateway, relay);
   handlePrompts(mcp, gateway, relay);
   handleResources(mcp, gateway, relay);
+  handleSubscriptions(mcp, gateway);
   return mcp;
 }
 
@@ -151,11 +153,4 @@ function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay):
         : result.contents.map((each) => (each.uri === target.name ? { ...each, uri } : each));
     return { ...result, contents };
   });
-  for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
-    server.setRequestHandler(method, async ({ params }) => {
-      const target = gateway.resolveResource(params.uri);
-      await target.upstream.request({ method, params: { uri: target.name } });
-      return {};
-    });
-  }
 }

@@ -11,9 +11,11 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpServerFactory,
+  type ServerNotifier,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "../log.ts";
 import type { Gateway } from "./gateway.ts";
+import { namesOf, watchListened } from "./resource-subscriptions.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
@@ -39,24 +41,39 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
   const modern = createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: maxBodyBytes, onerror });
   const serveModern = toNodeHandler(modern);
   const sessions = new LegacySessions(factory, onerror);
-  const stop = gateway.onListChanged((kinds) => {
-    if (kinds.has("tools")) modern.notify.toolsChanged();
-    if (kinds.has("prompts")) modern.notify.promptsChanged();
-    if (kinds.has("resources")) modern.notify.resourcesChanged();
-  });
+  const stop = announceChanges(gateway, modern.notify);
   return {
     async handle(request, response) {
       const body = await readJson(request, maxBodyBytes);
       if (body.kind === "refused") return refuse(response, body.status, body.message);
       const incoming = request as IncomingMessage & NodeIncomingMessageLike;
       const legacy = await isLegacyRequest(await toWebRequest(incoming, body.value), body.value);
-      await (legacy ? sessions.handle(request, response, body.value) : serveModern(incoming, response, body.value));
+      if (legacy) return sessions.handle(request, response, body.value);
+      const watches = watchListened(gateway, body.value);
+      response.once("close", () => void watches.then((watch) => watch[Symbol.asyncDispose]()));
+      await watches;
+      await serveModern(incoming, response, body.value);
     },
     async [Symbol.asyncDispose]() {
       stop();
       await modern.close();
       await sessions.close();
     },
+  };
+}
+
+function announceChanges(gateway: Gateway, notify: ServerNotifier): () => void {
+  const stopLists = gateway.onListChanged((kinds) => {
+    if (kinds.has("tools")) notify.toolsChanged();
+    if (kinds.has("prompts")) notify.promptsChanged();
+    if (kinds.has("resources")) notify.resourcesChanged();
+  });
+  const stopUpdates = gateway.upstreams.onResourceUpdate((update) => {
+    for (const uri of namesOf(gateway, update)) notify.resourceUpdated(uri);
+  });
+  return () => {
+    stopLists();
+    stopUpdates();
   };
 }
 

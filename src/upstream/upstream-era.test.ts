@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
+import { servers } from "../../test/support/upstream-servers.ts";
 import { createLogger } from "../log.ts";
-import { packageRoot } from "../package-info.ts";
 import { UpstreamServer } from "./upstream-server.ts";
 
 /** Speaks the 2025 era and does something else with whatever it does not know. */
@@ -17,18 +16,18 @@ function oldServer(atUnknown: string): string {
 }
 
 const refuse = `console.log(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } }))`;
-const fixture = join(packageRoot, "test", "conformance", "fixture-server.ts");
+const node = process.execPath;
 
 test.each([
-  ["refuses the question", ["-e", oldServer(refuse)], "2025-06-18"],
-  ["ends at the question", ["-e", oldServer("process.exit(1)")], "2025-06-18"],
-  ["leaves the question unanswered", ["-e", oldServer("")], "2025-06-18"],
-  ["speaks both eras", [fixture], "2026-07-28"],
-])("UpstreamServer connects to a child process that %s", async (_name, args, protocol) => {
+  ["refuses the question", { command: node, args: ["-e", oldServer(refuse)] }, "2025-06-18"],
+  ["ends at the question", { command: node, args: ["-e", oldServer("process.exit(1)")] }, "2025-06-18"],
+  ["leaves the question unanswered", { command: node, args: ["-e", oldServer("")] }, "2025-06-18"],
+  ["speaks both eras", servers.fixture(), "2026-07-28"],
+])("UpstreamServer connects to a child process that %s", async (_name, entry, protocol) => {
   const limits = { connectMs: 10_000, callMs: 10_000, longestCallMs: 10_000, inFlight: 4, queued: 4 };
   await using server = new UpstreamServer({
     name: "server",
-    entry: { command: process.execPath, args },
+    entry,
     limits,
     log: createLogger({ level: "silent", file: undefined, secrets: [] }),
     onOffer: () => undefined,

@@ -9,6 +9,7 @@ import { Gate } from "./gate.ts";
 import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
 import { readOffer } from "./read-offer.ts";
+import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 
 export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "stopped";
@@ -69,6 +70,7 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #calls: ActiveCalls;
   readonly #retry = new RetryPlan();
+  readonly #watches = new ResourceWatches();
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
   /** The question which era it speaks may be what a server stumbles over: after a failure the next try differs. */
@@ -141,6 +143,11 @@ export class UpstreamServer implements AsyncDisposable {
     }
   }
 
+  /** From then on changes of the resource come as notifications, until the result is disposed of. */
+  async watch(uri: string): Promise<AsyncDisposable> {
+    return this.#watches.add(uri, await this.connect());
+  }
+
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
     await this.#connection?.client.notification({ method, params });
   }
@@ -169,6 +176,7 @@ export class UpstreamServer implements AsyncDisposable {
       });
       this.#askEra = isModern(connection.client);
       if (isModern(connection.client)) await listenForChanges(connection.client);
+      await this.#watches.restore(connection.client);
       const offer = await readOffer(connection.client);
       this.#connection = connection;
       connection.client.onclose = () => this.#lost(connection);

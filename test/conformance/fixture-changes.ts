@@ -15,4 +15,8 @@ export function addChangeTools(mcp: McpServer): void {
     prompt.update({ enabled: !prompt.enabled });
     return textResult("The list of prompts changed");
   });
+  mcp.registerTool("test_trigger_resource_change", { description: "Changes the watched resource" }, async () => {
+    await mcp.server.sendResourceUpdated({ uri: "test://watched-resource" });
+    return textResult("The resource changed");
+  });
 }

@@ -1,9 +1,10 @@
 /**
  * The server that the official conformance suite expects to find behind an endpoint: its scenarios call
- * tools, prompts and resources by fixed names. It serves both protocol eras over stdio.
+ * tools, prompts and resources by fixed names. It serves both protocol eras over stdio,
+ * or with --legacy the one of 2025.
  */
 import { McpServer } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { addChangeTools } from "./fixture-changes.ts";
 import { addPrompts } from "./fixture-prompts.ts";
 import { addFormTools, addQuestionTools } from "./fixture-questions.ts";
@@ -37,4 +38,6 @@ function createFixture(): McpServer {
   return mcp;
 }
 
-serveStdio(createFixture);
+// As most servers are: of the 2025 era only.
+if (process.argv.includes("--legacy")) await createFixture().connect(new StdioServerTransport());
+else serveStdio(createFixture);
