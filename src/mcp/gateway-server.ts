@@ -5,9 +5,11 @@ import {
   type ClientCapabilities,
   type CompleteResult,
   type GetPromptResult,
+  type Implementation,
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
   McpServer,
+  type McpServerOptions,
   type ReadResourceResult,
   type RequestStateCodec,
   type ServerContext,
@@ -28,9 +30,24 @@ export interface GatewayServerOptions {
 const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const MOST_QUESTIONS_PER_CALL = 32;
 
+/** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
+class GatewayServer extends McpServer {
+  readonly #gateway: Gateway;
+
+  constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
+    super(info, options);
+    this.#gateway = gateway;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return this.#gateway.findTool(name)?.tool.inputSchema;
+  }
+}
+
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
 export function createGatewayServer({ gateway, codec }: GatewayServerOptions): McpServer {
-  const mcp = new McpServer(
+  const mcp = new GatewayServer(
+    gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
     {
       capabilities: {
