@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { McpServerEntry } from "../../src/config/schema.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { spawnPml, until } from "../../test/support/pml.ts";
-import { servers, writeConfig } from "../../test/support/upstream-servers.ts";
+import { writeConfig } from "../../test/support/upstream-servers.ts";
 
 export interface RunningGateway extends AsyncDisposable {
   readonly url: string;
@@ -13,12 +14,12 @@ export interface RunningGateway extends AsyncDisposable {
 
 const END_MS = 10_000;
 
-/** `pml serve` in a home of its own, with the fixture as its only server, under its own names. */
-export async function startGateway(): Promise<RunningGateway> {
+/** `pml serve` in a home of its own, with one server, listed under its own names. */
+export async function startGateway(server: McpServerEntry): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), "pml-conformance-"));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  writeConfig(home, { mcpServers: { fixture: { ...servers.fixture(), pml: { prefix: "" } } } });
+  writeConfig(home, { mcpServers: { fixture: { ...server, pml: { prefix: "" } } } });
   const daemon = spawnPml(["serve"], { home });
   const ended = once(daemon, "close");
   stack.defer(async () => {
