@@ -39,7 +39,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
   using connections = createConnections(gateway, token);
   const { factory } = connections;
-  const shims = createStdioConnections(factory, log);
+  const shims = createStdioConnections(gateway, factory, log);
   const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
   const activity = trackActivity(() => shims.count);
   const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });

@@ -1,9 +1,15 @@
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
   type CompleteResult,
   type GetPromptResult,
+  type Implementation,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
   McpServer,
+  type McpServerOptions,
   type ReadResourceResult,
   type RequestStateCodec,
   type ServerContext,
@@ -11,7 +17,8 @@ import {
 import { version } from "../package-info.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
-import { Relay, type RequestState, toToolError } from "./relay.ts";
+import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
+import { handleSubscriptions } from "./resource-subscriptions.ts";
 import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
@@ -23,9 +30,24 @@ export interface GatewayServerOptions {
 const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const MOST_QUESTIONS_PER_CALL = 32;
 
+/** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
+class GatewayServer extends McpServer {
+  readonly #gateway: Gateway;
+
+  constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
+    super(info, options);
+    this.#gateway = gateway;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return this.#gateway.findTool(name)?.tool.inputSchema;
+  }
+}
+
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
 export function createGatewayServer({ gateway, codec }: GatewayServerOptions): McpServer {
-  const mcp = new McpServer(
+  const mcp = new GatewayServer(
+    gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
     {
       capabilities: {
@@ -45,12 +67,29 @@ export function createGatewayServer({ gateway, codec }: GatewayServerOptions): M
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },
   );
-  const relay = new Relay(gateway, codec);
+  const relay = new Relay(gateway, codec, createClientReader(mcp));
   handleLists(mcp, gateway);
   handleTools(mcp, gateway, relay);
   handlePrompts(mcp, gateway, relay);
   handleResources(mcp, gateway, relay);
+  handleSubscriptions(mcp, gateway);
   return mcp;
+}
+
+/** In the 2025 era a client says once what it can and which log messages it wants, afterwards with each request. */
+function createClientReader({ server }: McpServer): ReadClient {
+  let sessionLevel: LoggingLevel | undefined;
+  server.setRequestHandler("logging/setLevel", ({ params }) => {
+    sessionLevel = params.level;
+    return {};
+  });
+  return (ctx) => {
+    const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
+    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+    const capabilities = declared ?? server.getClientCapabilities() ?? {};
+    const logLevel = (envelope[LOG_LEVEL_META_KEY] ?? sessionLevel) as LoggingLevel | undefined;
+    return { capabilities, ...(logLevel === undefined ? {} : { logLevel }) };
+  };
 }
 
 function handleLists({ server }: McpServer, gateway: Gateway): void {
@@ -131,11 +170,4 @@ function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay):
         : result.contents.map((each) => (each.uri === target.name ? { ...each, uri } : each));
     return { ...result, contents };
   });
-  for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
-    server.setRequestHandler(method, async ({ params }) => {
-      const target = gateway.resolveResource(params.uri);
-      await target.upstream.request({ method, params: { uri: target.name } });
-      return {};
-    });
-  }
 }

@@ -66,6 +66,15 @@ export class Gateway implements Disposable {
     return { ...target, tool };
   }
 
+  /** undefined where there is no such tool, or more than one. */
+  findTool(name: string): ResolvedTool | undefined {
+    try {
+      return this.resolveTool(name);
+    } catch {
+      return undefined; // whoever calls it is told why
+    }
+  }
+
   resolvePrompt(name: string): ResolvedTarget {
     return this.#resolveName(this.surface.promptNames, name, "prompt");
   }

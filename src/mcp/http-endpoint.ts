@@ -6,9 +6,11 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpServerFactory,
+  type ServerNotifier,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "../log.ts";
 import type { Gateway } from "./gateway.ts";
+import { namesOf, watchListened } from "./resource-subscriptions.ts";
 import { SessionTransport } from "./session-transport.ts";
 
 export interface HttpEndpointOptions {
@@ -35,11 +37,7 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
   const modern = createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: maxBodyBytes, onerror });
   const serveModern = toNodeHandler(modern);
   const sessions = new LegacySessions(factory, onerror);
-  const stop = gateway.onListChanged((kinds) => {
-    if (kinds.has("tools")) modern.notify.toolsChanged();
-    if (kinds.has("prompts")) modern.notify.promptsChanged();
-    if (kinds.has("resources")) modern.notify.resourcesChanged();
-  });
+  const stop = announceChanges(gateway, modern.notify);
   return {
     async handle(request, response) {
       const body = await readJson(request, maxBodyBytes);
@@ -47,7 +45,11 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
       const incoming = request as IncomingMessage & NodeIncomingMessageLike;
       const legacy =
         belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));
-      await (legacy ? sessions.handle(request, response, body.value) : serveModern(incoming, response, body.value));
+      if (legacy) return sessions.handle(request, response, body.value);
+      const watches = watchListened(gateway, body.value);
+      response.once("close", () => void watches.then((watch) => watch[Symbol.asyncDispose]()));
+      await watches;
+      await serveModern(incoming, response, body.value);
     },
     async [Symbol.asyncDispose]() {
       stop();
@@ -60,6 +62,21 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
 /** The current protocol has no sessions, so such a header settles it without a look at the body. */
 function belongsToSession({ headers }: IncomingMessage): boolean {
   return headers["mcp-session-id"] !== undefined;
+}
+
+function announceChanges(gateway: Gateway, notify: ServerNotifier): () => void {
+  const stopLists = gateway.onListChanged((kinds) => {
+    if (kinds.has("tools")) notify.toolsChanged();
+    if (kinds.has("prompts")) notify.promptsChanged();
+    if (kinds.has("resources")) notify.resourcesChanged();
+  });
+  const stopUpdates = gateway.upstreams.onResourceUpdate((update) => {
+    for (const uri of namesOf(gateway, update)) notify.resourceUpdated(uri);
+  });
+  return () => {
+    stopLists();
+    stopUpdates();
+  };
 }
 
 class LegacySessions {

@@ -1,11 +1,13 @@
 import {
   inputRequired,
   type InputRequest,
+  type LoggingLevel,
   ProtocolError,
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Question } from "../upstream/active-calls.ts";
+import type { CurrentParams } from "../upstream/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./gateway.ts";
 import type { CallOutcome, CallResult } from "./parked-calls.ts";
 
@@ -13,7 +15,7 @@ import type { CallOutcome, CallResult } from "./parked-calls.ts";
 export type RequestState =
   | { readonly kind: "parked"; readonly call: string }
   /** The server's own state, of a server that speaks the current protocol itself. */
-  | { readonly kind: "upstream"; readonly state: string | undefined };
+  | { readonly kind: "upstream"; readonly state: string };
 
 export interface RelayRequest {
   readonly target: ResolvedTarget;
@@ -21,6 +23,9 @@ export interface RelayRequest {
   readonly params: Record<string, unknown>;
   readonly ctx: ServerContext;
 }
+
+/** What the connection, or in the current protocol the request itself, says about the client. */
+export type ReadClient = (ctx: ServerContext) => Pick<CurrentParams, "capabilities" | "logLevel">;
 
 const ANSWER_KEY = "answer";
 const INVALID_PARAMS = -32_602;
@@ -33,37 +38,46 @@ const INVALID_PARAMS = -32_602;
 export class Relay {
   readonly #gateway: Gateway;
   readonly #codec: RequestStateCodec<RequestState>;
+  readonly #readClient: ReadClient;
 
-  constructor(gateway: Gateway, codec: RequestStateCodec<RequestState>) {
+  constructor(gateway: Gateway, codec: RequestStateCodec<RequestState>, readClient: ReadClient) {
     this.#gateway = gateway;
     this.#codec = codec;
+    this.#readClient = readClient;
   }
 
   async pass(request: RelayRequest): Promise<CallResult> {
     const { ctx } = request;
     const state = ctx.mcpReq.requestState<RequestState>();
-    const progress = createProgressChain(ctx);
+    const notices = createNoticeChain(ctx);
     const outcome =
-      state?.kind === "parked"
-        ? await this.#resume(state.call, ctx)
-        : await this.#start(request, state, progress.relay);
-    await progress.sent();
+      state?.kind === "parked" ? await this.#resume(state.call, ctx) : await this.#start(request, state, notices);
+    await notices.sent();
     return this.#toResult(outcome, request);
   }
 
   #start(
     { target, method, params, ctx }: RelayRequest,
     state: RequestState | undefined,
-    onProgress: ProgressRelay,
+    notices: NoticeChain,
   ): Promise<CallOutcome> {
-    const answers =
-      state?.kind === "upstream" ? { inputResponses: ctx.mcpReq.inputResponses, requestState: state.state } : {};
+    const { inputResponses } = ctx.mcpReq;
+    const client = this.#readClient(ctx);
+    const current = {
+      ...client,
+      ...(inputResponses === undefined ? {} : { inputResponses }),
+      ...(state?.kind === "upstream" ? { requestState: state.state } : {}),
+    };
     return this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
       target.upstream.request({
         method,
-        params: { ...params, ...answers, ...passedMeta(ctx) },
+        params: { ...params, ...passedMeta(ctx) },
+        current,
         signal,
-        onProgress,
+        onProgress: notices.progress,
+        onLog: (message) => {
+          if (isWanted(message["level"], client.logLevel)) notices.log(message);
+        },
         ask: (question) => ask(nameOrigin(question, target.server)),
       }),
     );
@@ -80,7 +94,7 @@ export class Relay {
     return outcome;
   }
 
-  async #toResult(outcome: CallOutcome, { ctx }: RelayRequest): Promise<CallResult> {
+  async #toResult(outcome: CallOutcome, { ctx, target }: RelayRequest): Promise<CallResult> {
     if (outcome.kind === "question") {
       const requestState = await this.#codec.mint({ kind: "parked", call: outcome.call }, ctx);
       const inputRequests = { [ANSWER_KEY]: toInputRequest(outcome.question) };
@@ -88,25 +102,49 @@ export class Relay {
     }
     const { result } = outcome;
     if (result["resultType"] !== "input_required") return result;
-    const upstreamState = typeof result["requestState"] === "string" ? result["requestState"] : undefined;
-    return { ...result, requestState: await this.#codec.mint({ kind: "upstream", state: upstreamState }, ctx) };
+    const asked = { ...result, ...nameOrigins(result["inputRequests"], target.server) };
+    const state = result["requestState"];
+    if (typeof state !== "string") return asked;
+    return { ...asked, requestState: await this.#codec.mint({ kind: "upstream", state }, ctx) };
   }
 }
 
-type ProgressRelay = (progress: Record<string, unknown>) => void;
+interface NoticeChain {
+  readonly progress: (progress: Record<string, unknown>) => void;
+  readonly log: (message: Record<string, unknown>) => void;
+  readonly sent: () => Promise<void>;
+}
 
-/** Progress goes out in the order it came in, all of it before the result. */
-function createProgressChain(ctx: ServerContext): { relay: ProgressRelay; sent: () => Promise<void> } {
+/** Progress and log messages go out in the order they came in, all of them before the result. */
+function createNoticeChain(ctx: ServerContext): NoticeChain {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   let chain = Promise.resolve();
+  const send = (method: string, params: Record<string, unknown>): void => {
+    chain = chain.then(() => ctx.mcpReq.notify({ method, params })).catch(() => undefined); // the client is gone
+  };
   return {
-    relay(progress) {
-      if (progressToken === undefined) return;
-      const params = { ...progress, progressToken };
-      chain = chain.then(() => ctx.mcpReq.notify({ method: "notifications/progress", params })).catch(() => undefined); // the client is gone
+    progress(progress) {
+      if (progressToken !== undefined) send("notifications/progress", { ...progress, progressToken });
     },
+    log: (message) => send("notifications/message", message),
     sent: () => chain,
   };
+}
+
+/** From the least to the most severe. */
+const LOG_LEVELS: readonly unknown[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] satisfies LoggingLevel[];
+
+function isWanted(level: unknown, least: LoggingLevel | undefined): boolean {
+  return least !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
 }
 
 /** Trace context and what else clients put there; the progress token is per hop. */
@@ -120,6 +158,12 @@ function nameOrigin(question: Question, server: string): Question {
   const message = question.params?.["message"];
   if (typeof message !== "string") return question;
   return { ...question, params: { ...question.params, message: `[${server}] ${message}` } };
+}
+
+function nameOrigins(questions: unknown, server: string): { inputRequests?: Record<string, Question> } {
+  if (typeof questions !== "object" || questions === null) return {};
+  const named = Object.entries(questions).map(([key, question]) => [key, nameOrigin(question as Question, server)]);
+  return { inputRequests: Object.fromEntries(named) as Record<string, Question> };
 }
 
 function toInputRequest({ method, params }: Question): InputRequest {

@@ -1,7 +1,9 @@
 import type { Duplex } from "node:stream";
-import type { McpServerFactory } from "@modelcontextprotocol/server";
+import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../log.ts";
+import type { Gateway } from "./gateway.ts";
+import { followListening, namesOf } from "./resource-subscriptions.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
 
 export interface StdioConnections extends AsyncDisposable {
@@ -10,22 +12,25 @@ export interface StdioConnections extends AsyncDisposable {
 }
 
 /** The clients that are connected through a shim: each socket carries what its stdin and stdout would. */
-export function createStdioConnections(factory: McpServerFactory, log: Logger): StdioConnections {
+export function createStdioConnections(gateway: Gateway, factory: McpServerFactory, log: Logger): StdioConnections {
   const open = new Map<Duplex, () => Promise<void>>();
   return {
     get count() {
       return open.size;
     },
     accept(socket) {
-      const handle = serveStdio(factory, {
-        transport: new StdioServerTransport(socket, socket),
+      const transport = new StdioServerTransport(socket, socket);
+      const handle = serveStdio(tellUpdates(gateway, factory), {
+        transport,
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
       });
+      const listening = followListening(gateway, transport);
       open.set(socket, () => handle.close());
       // The HTTP server leaves its sockets half open when the peer has ended.
       socket.once("end", () => socket.end());
       socket.once("close", () => {
         open.delete(socket);
+        listening[Symbol.dispose]();
         handle.close().catch((error: unknown) => log.debug({ error: String(error) }, "closing a stdio connection"));
       });
     },
@@ -37,5 +42,23 @@ export function createStdioConnections(factory: McpServerFactory, log: Logger): 
       });
       await Promise.allSettled(closing);
     },
+  };
+}
+
+/** In the current protocol the connection itself picks those updates that its client listens to. */
+function tellUpdates(gateway: Gateway, factory: McpServerFactory): McpServerFactory {
+  return async (context) => {
+    const product = await factory(context);
+    if (context.era === "legacy") return product;
+    const server = product instanceof McpServer ? product.server : product;
+    const stop = gateway.upstreams.onResourceUpdate((update) => {
+      for (const uri of namesOf(gateway, update)) server.sendResourceUpdated({ uri }).catch(() => undefined); // it is closing
+    });
+    const { onclose } = server;
+    server.onclose = () => {
+      onclose?.();
+      stop();
+    };
+    return product;
   };
 }

@@ -9,6 +9,14 @@ export interface Question {
 
 export type Ask = (question: Question) => Promise<Record<string, unknown>>;
 
+/** Whom a call is made for, as far as its server can address them. */
+export interface Listener {
+  /** Puts a question of the server to whoever made this request. */
+  readonly ask?: Ask;
+  /** Hears what the server logs meanwhile. */
+  readonly onLog?: (message: Record<string, unknown>) => void;
+}
+
 export interface ActiveCall extends Disposable {
   /** What the server has asked during this call, for messages. */
   question: string | undefined;
@@ -24,16 +32,16 @@ const INVALID_REQUEST = -32_600;
 export class ActiveCalls {
   readonly #server: string;
   readonly #gate: Gate;
-  readonly #calls = new Map<ActiveCall, Ask | undefined>();
+  readonly #calls = new Map<ActiveCall, Listener>();
 
   constructor(server: string, gate: Gate) {
     this.#server = server;
     this.#gate = gate;
   }
 
-  begin(ask: Ask | undefined): ActiveCall {
+  begin(listener: Listener): ActiveCall {
     const call: ActiveCall = { question: undefined, [Symbol.dispose]: () => void this.#calls.delete(call) };
-    this.#calls.set(call, ask);
+    this.#calls.set(call, listener);
     return call;
   }
 
@@ -48,10 +56,16 @@ export class ActiveCalls {
         `PML cannot tell which of ${others.length + 1} calls this question belongs to; from now on calls to ${this.#server} are made one by one`,
       );
     }
-    const [call, ask] = only;
+    const [call, { ask }] = only;
     if (ask === undefined)
       throw new ProtocolError(INVALID_REQUEST, `Whoever called ${this.#server} cannot answer ${question.method}`);
     call.question = question.method;
     return ask(question);
+  }
+
+  /** Nor does a log message say where it belongs: only with one call under way may its client see it. */
+  log(message: Record<string, unknown>): void {
+    const [only, ...others] = this.#calls.values();
+    if (others.length === 0) only?.onLog?.(message);
   }
 }

@@ -1,6 +1,8 @@
 import {
   Client,
   type ClientCapabilities,
+  SdkError,
+  SdkErrorCode,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
@@ -19,6 +21,8 @@ export interface Connection {
 export interface ConnectOptions {
   readonly entry: McpServerEntry;
   readonly timeoutMs: number;
+  /** Whether a child process is asked which era it speaks, or taken for one of 2025. */
+  readonly askEra: boolean;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
   /** Installs handlers before the first message can come. */
@@ -30,6 +34,9 @@ export interface ConnectOptions {
  * refused call by call.
  */
 const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {} };
+
+/** Some servers of the 2025 era leave a question that they do not know unanswered. */
+const ERA_QUESTION_MS = 3_000;
 
 export async function connectServer(options: ConnectOptions): Promise<Connection> {
   const { entry } = options;
@@ -50,10 +57,16 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
 
 async function connectProcess(command: string, options: ConnectOptions): Promise<Connection> {
   const { args = [], env = {}, cwd } = options.entry;
-  const process = new StdioProcess({ command, args, env, cwd }, options);
-  // Nearly every stdio server speaks the 2025 era, and some hang on an unknown first request.
-  const client = await connectClient(process, options, "legacy");
-  return { client, process };
+  const open = async (mode: "auto" | "legacy"): Promise<Connection> => {
+    const process = new StdioProcess({ command, args, env, cwd }, options);
+    return { client: await connectClient(process, options, mode), process };
+  };
+  if (!options.askEra) return open("legacy");
+  return open("auto").catch((error: unknown) => {
+    // Some servers of the 2025 era end at a first request that they do not know.
+    if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed) return open("legacy");
+    throw error;
+  });
 }
 
 async function connectRemote(
@@ -65,7 +78,11 @@ async function connectRemote(
 }
 
 async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
-  const client = new Client({ name: "pml", version }, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
+  const probe = transport instanceof StdioProcess ? { timeoutMs: ERA_QUESTION_MS } : {};
+  const client = new Client(
+    { name: "pml", version },
+    { capabilities: CAPABILITIES, versionNegotiation: { mode, probe } },
+  );
   options.prepare(client, transport);
   try {
     await client.connect(transport, { timeout: options.timeoutMs });

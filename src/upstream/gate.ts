@@ -58,7 +58,7 @@ export class Gate {
   }
 }
 
-class QueueFull extends Error {
+export class QueueFull extends Error {
   override readonly name = "QueueFull";
 
   constructor(limit: number, queued: number) {

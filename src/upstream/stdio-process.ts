@@ -33,6 +33,8 @@ export class StdioProcess implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport["onmessage"];
+  /** With `pid`, how the SDK knows a child process; one that is silent when asked for its era is then of 2025. */
+  readonly stderr = null;
   readonly #server: StdioServer;
   readonly #options: StdioProcessOptions;
   #child: ChildProcess | undefined;

@@ -2,14 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type Progress, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
-import { ActiveCalls, type Ask } from "./active-calls.ts";
+import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
+import { addCurrentParams, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
 import { Cancelled, describeStartFailure, formatSeconds, isTimeout, ServerUnavailable } from "./failures.ts";
 import { Gate } from "./gate.ts";
 import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { OfferReader } from "./read-offer.ts";
+import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 import { StdioProcess } from "./stdio-process.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -50,13 +52,12 @@ export interface UpstreamOptions {
   readonly onNotification: (method: string, params: unknown) => void;
 }
 
-export interface UpstreamRequest {
+export interface UpstreamRequest extends Listener {
   readonly method: string;
   readonly params: Record<string, unknown>;
+  readonly current?: CurrentParams;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** Puts a question of the server to whoever made this request. */
-  readonly ask?: Ask;
 }
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
@@ -77,10 +78,13 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #calls: ActiveCalls;
   readonly #retry = new RetryPlan();
+  readonly #watches = new ResourceWatches();
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
   /** Of a connection that is being made, so that nobody has to wait for it in order to end it. */
   #opening: Transport | undefined;
+  /** The question which era it speaks may be what a server stumbles over: after a failure the next try differs. */
+  #askEra = true;
   #state: ServerState = "idle";
   #since = new Date();
   #lastError: string | undefined;
@@ -135,10 +139,12 @@ export class UpstreamServer implements AsyncDisposable {
     }
   }
 
-  async #send({ method, params, signal, onProgress, ask }: UpstreamRequest): Promise<Record<string, unknown>> {
+  async #send(request: UpstreamRequest): Promise<Record<string, unknown>> {
+    const { method, signal, onProgress, current = {} } = request;
     using _place = await this.#gate.enter(signal);
     const client = await unlessAborted(this.connect(), signal);
-    using call = this.#calls.begin(ask);
+    const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
     try {
       return await client.request({ method, params }, anyResult, {
@@ -155,6 +161,11 @@ export class UpstreamServer implements AsyncDisposable {
     } catch (error) {
       throw this.#explain(error, { method, client, question: call.question });
     }
+  }
+
+  /** From then on changes of the resource come as notifications, until the result is disposed of. */
+  async watch(uri: string): Promise<AsyncDisposable> {
+    return this.#watches.add(uri, await this.connect());
   }
 
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
@@ -179,6 +190,7 @@ export class UpstreamServer implements AsyncDisposable {
         entry,
         timeoutMs: limits.connectMs,
         groups,
+        askEra: this.#askEra,
         onNoise: (line) => {
           heard.noise = line;
           log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message");
@@ -189,6 +201,9 @@ export class UpstreamServer implements AsyncDisposable {
           this.#prepare(client, heard.reader);
         },
       });
+      this.#askEra = isModern(connection.client);
+      if (isModern(connection.client)) await listenForChanges(connection.client);
+      await this.#watches.restore(connection.client);
       const offer = await (heard.reader ?? new OfferReader(connection.client, limits.connectMs)).read();
       this.#connection = connection;
       connection.client.onclose = () => this.#lost(connection);
@@ -197,6 +212,7 @@ export class UpstreamServer implements AsyncDisposable {
       this.#options.onOffer(offer);
       return connection;
     } catch (error) {
+      this.#askEra = !this.#askEra;
       const exit = asProcess(this.#opening)?.exit;
       await this.#opening?.close();
       this.#keepStderr(this.#opening);
@@ -214,6 +230,7 @@ export class UpstreamServer implements AsyncDisposable {
     client.setRequestHandler("sampling/createMessage", (request) => this.#calls.ask(request) as never);
     client.fallbackNotificationHandler = async ({ method, params }) => {
       if (method.endsWith("/list_changed")) await this.#refresh(reader);
+      else if (method === "notifications/message") this.#calls.log(params ?? {});
       else onNotification(method, params);
     };
     client.onerror = (error) => log.debug({ server: this.name, error: error.message }, "upstream");

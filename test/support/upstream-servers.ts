@@ -24,6 +24,11 @@ export const servers = {
     args: [script("server-memory")],
     env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
   }),
+  /** Our own, which has a tool for everything that can come from a server; it speaks both eras unless told not to. */
+  fixture: (...options: "--legacy"[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "..", "conformance", "fixture-server.ts"), ...options],
+  }),
 };
 
 export function writeConfig(home: string, config: Record<string, unknown>): void {

@@ -1,0 +1,72 @@
+/**
+ * The official conformance suite against `pml serve` with one server behind it, listed under its own
+ * names: what passes, passes through the gateway. Exits with 1 when a required check fails.
+ */
+import { writeFileSync } from "node:fs";
+import { cacheFolder } from "../test/support/cache-folder.ts";
+import { servers } from "../test/support/upstream-servers.ts";
+import { startGateway } from "./conformance/gateway.ts";
+import { type Finding, installSuite, runRequirements, type SetResult } from "./conformance/suite.ts";
+import { startTokenProxy } from "./conformance/token-proxy.ts";
+
+interface Run {
+  /** Which eras the server behind the gateway speaks. */
+  readonly server: "both eras" | "2025 only";
+  readonly requirements: readonly string[];
+}
+
+/** A server of 2025 cannot name its questions, as 2026-07-28 demands of this fixture; all else holds for it too. */
+const RUNS: readonly Run[] = [
+  { server: "both eras", requirements: ["2025-11-25", "2026-07-28"] },
+  { server: "2025 only", requirements: ["2025-11-25"] },
+];
+
+type RunResult = SetResult & Pick<Run, "server">;
+
+async function run({ server, requirements }: Run, signal: AbortSignal): Promise<RunResult[]> {
+  await using gateway = await startGateway(server === "both eras" ? servers.fixture() : servers.fixture("--legacy"));
+  await using proxy = await startTokenProxy(gateway);
+  const results: RunResult[] = [];
+  for (const revision of requirements) {
+    results.push({ server, ...(await runRequirements(revision, `${proxy.url}/mcp`, signal)) });
+  }
+  return results;
+}
+
+function print(results: readonly RunResult[]): void {
+  console.table(
+    results.map(({ server, requirements, scenarios, passed, failures, missing, warnings, unscored }) => ({
+      requirements,
+      server,
+      scenarios,
+      passed,
+      failed: failures.length,
+      "not run": missing.length,
+      warnings: warnings.length,
+      "failed, unscored": unscored.length,
+    })),
+  );
+  for (const { server, requirements, failures, missing, warnings, unscored } of results) {
+    const title = `${requirements}, ${server}`;
+    printFindings(`${title}: failed`, failures);
+    if (missing.length > 0) console.log(`\n${title}: not run: ${missing.join(", ")}`);
+    printFindings(`${title}: warnings`, warnings);
+    const named = [...new Set(unscored.map(({ scenario }) => scenario))];
+    if (named.length > 0) console.log(`\n${title}: failed, unscored: ${named.join(", ")}`);
+  }
+}
+
+function printFindings(title: string, findings: readonly Finding[]): void {
+  if (findings.length === 0) return;
+  console.log(`\n${title}`);
+  for (const { scenario, check, message } of findings) console.log(`  ${scenario} ${check}: ${message}`);
+}
+
+const stop = new AbortController();
+for (const stopSignal of ["SIGINT", "SIGTERM"] as const) process.once(stopSignal, () => stop.abort());
+await installSuite();
+const results: RunResult[] = [];
+for (const each of RUNS) results.push(...(await run(each, stop.signal)));
+writeFileSync(cacheFolder("conformance.json"), `${JSON.stringify(results, null, 2)}\n`);
+print(results);
+process.exitCode = results.some(({ failures, missing }) => failures.length + missing.length > 0) ? 1 : 0;

@@ -1,0 +1,110 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { cacheFolder } from "../../test/support/cache-folder.ts";
+
+/** Pinned: the suite is an alpha, and what it demands may change with each release. */
+const SUITE = "@modelcontextprotocol/conformance";
+const SUITE_VERSION = "0.2.0-alpha.12";
+
+const folder = cacheFolder("conformance");
+const suite = join(folder, "node_modules", ...SUITE.split("/"));
+
+interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+  readonly errorMessage?: string;
+}
+
+export interface Finding {
+  readonly scenario: string;
+  readonly check: string;
+  readonly message: string;
+}
+
+export interface SetResult {
+  readonly requirements: string;
+  readonly scenarios: number;
+  readonly passed: number;
+  /** What stands between the server and the revision. */
+  readonly failures: readonly Finding[];
+  /** Recommendations that were not followed. */
+  readonly warnings: readonly Finding[];
+  /** Of scenarios that are run for information: extensions, and what came later. */
+  readonly unscored: readonly Finding[];
+  /** Required scenarios that left no result: as bad as a failure. */
+  readonly missing: readonly string[];
+}
+
+export async function installSuite(): Promise<void> {
+  if (installedVersion() === SUITE_VERSION) return;
+  const args = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", `${SUITE}@${SUITE_VERSION}`];
+  await promisify(execFile)("npm", args);
+}
+
+function installedVersion(): string | undefined {
+  const manifest = join(suite, "package.json");
+  if (!existsSync(manifest)) return undefined;
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+}
+
+/** Runs everything that a revision of the protocol requires of a server. */
+export async function runRequirements(requirements: string, url: string, signal: AbortSignal): Promise<SetResult> {
+  const output = join(folder, "results", requirements);
+  rmSync(output, { recursive: true, force: true });
+  const args = ["server", "--url", url, "--requirements", requirements, "--output-dir", output];
+  const run = spawn(process.execPath, [join(suite, "dist", "index.js"), ...args], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+    signal,
+  });
+  await once(run, "close");
+  const required = readRequired(readFileSync(join(suite, "requirements", `${requirements}.yaml`), "utf8"));
+  return summarise(requirements, required, readChecks(output));
+}
+
+/** The scenarios in the `server:` list, which is flat. */
+function readRequired(yaml: string): Set<string> {
+  const [, list = ""] = /^server:\n((?: {2}- .+\n)+)/m.exec(yaml) ?? [];
+  return new Set([...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name));
+}
+
+const RESULT_FOLDER = /^server-(.+?)-\d{4}-\d{2}-\d{2}T/;
+
+function readChecks(output: string): Map<string, readonly Check[]> {
+  const folders = existsSync(output) ? readdirSync(output) : [];
+  return new Map(
+    folders.flatMap((name) => {
+      const [, scenario] = RESULT_FOLDER.exec(name) ?? [];
+      if (scenario === undefined) return [];
+      return [[scenario, JSON.parse(readFileSync(join(output, name, "checks.json"), "utf8")) as Check[]]];
+    }),
+  );
+}
+
+function summarise(
+  requirements: string,
+  required: ReadonlySet<string>,
+  results: ReadonlyMap<string, readonly Check[]>,
+): SetResult {
+  const all = [...results].flatMap(([scenario, checks]) => checks.map((check) => ({ scenario, ...check })));
+  const scored = all.filter(({ scenario }) => required.has(scenario));
+  const find = (from: typeof all, status: Check["status"]): Finding[] =>
+    from
+      .filter((check) => check.status === status)
+      .map(({ scenario, id, errorMessage = "" }) => ({ scenario, check: id, message: errorMessage }));
+  return {
+    requirements,
+    scenarios: required.size,
+    passed: scored.filter(({ status }) => status === "SUCCESS").length,
+    failures: find(scored, "FAILURE"),
+    warnings: find(scored, "WARNING"),
+    unscored: find(
+      all.filter(({ scenario }) => !required.has(scenario)),
+      "FAILURE",
+    ),
+    missing: [...required].filter((scenario) => !results.has(scenario)),
+  };
+}

@@ -1,0 +1,102 @@
+import type { McpServer, Transport } from "@modelcontextprotocol/server";
+import type { ResourceUpdate } from "../upstream/upstreams.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** Subscriptions of the 2025 era: they belong to the connection, are told on it, and end with it. */
+export function handleSubscriptions({ server }: McpServer, gateway: Gateway): void {
+  const watched = new Map<string, Promise<AsyncDisposable>>();
+  const end = async (uri: string): Promise<void> => {
+    const watch = watched.get(uri);
+    watched.delete(uri);
+    await (await watch?.catch(() => undefined))?.[Symbol.asyncDispose](); // it failed: whoever subscribed was told
+  };
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    const tell = (): void => void server.sendResourceUpdated({ uri }).catch(() => undefined); // the client is gone
+    const watch = watched.get(uri) ?? watchResource(gateway, uri, tell);
+    watched.set(uri, watch);
+    await watch.catch((error: unknown) => {
+      watched.delete(uri);
+      throw error;
+    });
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", async ({ params: { uri } }) => {
+    await end(uri);
+    return {};
+  });
+  const { onclose } = server;
+  server.onclose = () => {
+    onclose?.();
+    for (const uri of watched.keys()) void end(uri);
+  };
+}
+
+async function watchResource(gateway: Gateway, uri: string, onUpdate: () => void): Promise<AsyncDisposable> {
+  const target = gateway.resolveResource(uri);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await target.upstream.watch(target.name));
+  stack.defer(
+    gateway.upstreams.onResourceUpdate((update) => {
+      if (update.server === target.server && update.uri === target.name) onUpdate();
+    }),
+  );
+  return stack.move();
+}
+
+/** The names under which clients may know a resource: as it is listed, and as links in results have it. */
+export function namesOf(gateway: Gateway, { server, uri }: ResourceUpdate): Set<string> {
+  return new Set([uri, gateway.surface.wrapUri(server, uri)]);
+}
+
+/**
+ * What a client of the current protocol listens to is watched as long as it does. What cannot be
+ * watched (a resource that is not there, a server that is down) is left out: it never changes.
+ */
+export async function watchListened(gateway: Gateway, request: unknown): Promise<AsyncDisposable> {
+  const watches = await Promise.allSettled(
+    listenedResources(request).map(async (uri) => {
+      const target = gateway.resolveResource(uri);
+      return target.upstream.watch(target.name);
+    }),
+  );
+  const stack = new AsyncDisposableStack();
+  for (const watch of watches) if (watch.status === "fulfilled") stack.use(watch.value);
+  return stack;
+}
+
+/** The same for a connection that carries many requests: a cancelled one, or its end, ends the watch. */
+export function followListening(gateway: Gateway, connection: Transport): Disposable {
+  const watches = new Map<unknown, Promise<AsyncDisposable>>();
+  const end = (id: unknown): void => {
+    void watches.get(id)?.then((watch) => watch[Symbol.asyncDispose]());
+    watches.delete(id);
+  };
+  const { onmessage } = connection;
+  connection.onmessage = (message, extra) => {
+    const { id, method, params } = message as IncomingMessage;
+    if (listenedResources(message).length > 0) watches.set(id, watchListened(gateway, message));
+    else if (method === "notifications/cancelled") end(params?.requestId);
+    onmessage?.(message, extra);
+  };
+  return {
+    [Symbol.dispose]() {
+      for (const id of watches.keys()) end(id);
+    },
+  };
+}
+
+interface IncomingMessage {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: {
+    readonly requestId?: unknown;
+    readonly notifications?: { readonly resourceSubscriptions?: unknown };
+  };
+}
+
+function listenedResources(request: unknown): string[] {
+  if (typeof request !== "object" || request === null) return [];
+  const { method, params }: IncomingMessage = request;
+  const uris = method === "subscriptions/listen" ? params?.notifications?.resourceSubscriptions : undefined;
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+}

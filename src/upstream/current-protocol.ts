@@ -1,0 +1,52 @@
+import type { Client } from "@modelcontextprotocol/client";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
+} from "@modelcontextprotocol/client";
+
+/**
+ * What a request carries in the current protocol only. A server of the 2025 era learns nothing of it:
+ * its questions come in the middle of the call, and what the client cannot answer is refused there.
+ */
+export interface CurrentParams {
+  /** Of the client that the request is made for; the server then asks only what that client can answer. */
+  readonly capabilities?: ClientCapabilities;
+  /** Left out: the client wants no log messages. */
+  readonly logLevel?: LoggingLevel;
+  readonly inputResponses?: Readonly<Record<string, unknown>>;
+  readonly requestState?: string;
+}
+
+export function addCurrentParams(
+  params: Record<string, unknown>,
+  { capabilities, logLevel, inputResponses, requestState }: CurrentParams,
+): Record<string, unknown> {
+  const meta = {
+    ...(params["_meta"] as Record<string, unknown> | undefined),
+    ...(capabilities === undefined ? {} : { [CLIENT_CAPABILITIES_META_KEY]: capabilities }),
+    ...(logLevel === undefined ? {} : { [LOG_LEVEL_META_KEY]: logLevel }),
+  };
+  return {
+    ...params,
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(requestState === undefined ? {} : { requestState }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+  };
+}
+
+export function isModern(client: Client): boolean {
+  return client.getProtocolEra() === "modern";
+}
+
+/** In the current protocol changes are told only to those who asked. */
+export async function listenForChanges(client: Client): Promise<void> {
+  const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
+  const filter = {
+    ...(tools?.listChanged === true ? { toolsListChanged: true } : {}),
+    ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
+    ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
+  };
+  if (Object.keys(filter).length > 0) await client.listen(filter);
+}

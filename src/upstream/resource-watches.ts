@@ -1,0 +1,59 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { anyResult } from "./passthrough.ts";
+
+type Stop = () => Promise<unknown>;
+
+interface Watch {
+  watchers: number;
+  started: Promise<Stop>;
+}
+
+/** The resources of one server that somebody watches. However many they are, the server is asked once. */
+export class ResourceWatches {
+  readonly #watches = new Map<string, Watch>();
+
+  /** Resolves when the server agreed. Disposing of the result by the last watcher ends the watch. */
+  async add(uri: string, client: Client): Promise<AsyncDisposable> {
+    const watch = this.#watches.get(uri) ?? { watchers: 0, started: startWatch(client, uri) };
+    this.#watches.set(uri, watch);
+    watch.watchers += 1;
+    try {
+      await watch.started;
+    } catch (error) {
+      if (this.#watches.get(uri) === watch) this.#watches.delete(uri);
+      throw error;
+    }
+    let ended = false;
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (!ended) await this.#leave(uri, watch);
+        ended = true;
+      },
+    };
+  }
+
+  /** A server that was started anew knows nothing of what was watched before. */
+  async restore(client: Client): Promise<void> {
+    for (const [uri, watch] of this.#watches) {
+      watch.started = startWatch(client, uri);
+      await watch.started.catch(() => undefined); // it may be gone now; the server is there nevertheless
+    }
+  }
+
+  async #leave(uri: string, watch: Watch): Promise<void> {
+    watch.watchers -= 1;
+    if (watch.watchers > 0) return;
+    if (this.#watches.get(uri) === watch) this.#watches.delete(uri);
+    const stop = await watch.started.catch(() => undefined); // then there is nothing to stop
+    await stop?.().catch(() => undefined); // the connection is gone, and the watch with it
+  }
+}
+
+async function startWatch(client: Client, uri: string): Promise<Stop> {
+  if (client.getProtocolEra() === "modern") {
+    const subscription = await client.listen({ resourceSubscriptions: [uri] });
+    return () => subscription.close();
+  }
+  await client.request({ method: "resources/subscribe", params: { uri } }, anyResult);
+  return () => client.request({ method: "resources/unsubscribe", params: { uri } }, anyResult);
+}
