@@ -13,23 +13,9 @@ import type { ProcessGroups } from "./process-groups.ts";
 import { OfferReader } from "./read-offer.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
+import type { ServerState, ServerStatus } from "./server-status.ts";
 import { StdioProcess } from "./stdio-process.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-
-export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "stopped";
-
-/** What people and agents are told about a server. */
-export interface ServerStatus {
-  readonly name: string;
-  readonly state: ServerState;
-  readonly since: string;
-  readonly pid?: number;
-  readonly protocol?: string;
-  readonly inFlight: number;
-  readonly failures: number;
-  readonly lastError?: string;
-  readonly stderr: readonly string[];
-}
 
 export interface UpstreamLimits {
   readonly connectMs: number;

@@ -6,7 +6,8 @@ import type { Logger } from "../log.ts";
 import { readOffers, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { type ServerStatus, type UpstreamLimits, UpstreamServer } from "./upstream-server.ts";
+import type { ServerStatus } from "./server-status.ts";
+import { type UpstreamLimits, UpstreamServer } from "./upstream-server.ts";
 
 export interface UpstreamsOptions {
   readonly db: Db;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
+import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, unlessMarked, writeConfig } from "../support/upstream-servers.ts";
 
@@ -146,5 +147,18 @@ test("a first start without any configuration has two servers to call", async ()
   const path = join(home.path, "scratch", "note.txt");
   await connected.client.callTool({ name: "filesystem__write_file", arguments: { path, content: "kept" } });
   expect(readFileSync(path, "utf8")).toBe("kept");
+  await runPml(["down"], { home: home.path });
+});
+
+test.each(["stdio", "http"] as const)("a client of the SDK before last lists and calls over %s", async (transport) => {
+  await using home = await makeFolder();
+  writeConfig(home.path, { mcpServers: { everything: servers.everything } });
+  await runJson(["up"], { home: home.path });
+  await ready(home.path, ["everything"]);
+  await using client = await connectOldClient(home.path, transport);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain("everything__echo");
+  const result = await client.callTool({ name: "everything:echo", arguments: { message: "hi" } });
+  expect(result.content).toEqual([{ type: "text", text: "Echo: hi" }]);
   await runPml(["down"], { home: home.path });
 });
