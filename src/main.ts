@@ -5,9 +5,10 @@ import { environment, resolveHome } from "./config/environment.ts";
  * configuration and the database driver to load, none of which it uses.
  */
 if (process.argv[2] === "mcp" && process.argv.length === 3) {
+  // First of all, since a client may change its mind while this is still loading.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => process.exit(0));
   const { runShim } = await import("./daemon/stdio-shim.ts");
   const { stdin: input, stdout: output, stderr: errors } = process;
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => process.exit(0));
   const home = resolveHome(environment);
   process.exit(await runShim({ home, serveArguments: ["--exit-when-idle"], input, output, errors }));
 } else {

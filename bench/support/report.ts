@@ -61,6 +61,9 @@ export function printReport(title: string, report: Report): void {
   if (machine.temporaryFilesInMemory) {
     console.log("\nTemporary files are in memory here: commits did not reach a disk. Set TMPDIR to a folder on one.");
   }
+  if (Math.max(load.before, load.after) > machine.cpuCount) {
+    console.log("\nOther processes kept the CPUs busy: times are too long, and missed goals may be theirs.");
+  }
   for (const note of notes) console.log(`\n${note}`);
   printGoals(figures);
 }

@@ -20,6 +20,7 @@ test("released migrations are never edited", () => {
   expect(Object.fromEntries(hashes)).toMatchInlineSnapshot(`
     {
       "0001_foundation.sql": "0d93c7482771c45f",
+      "0002_gateway.sql": "77337f65300d9067",
     }
   `);
 });

@@ -112,7 +112,7 @@ test("a shim ends with its client, however that ends, and the daemon stays", asy
   expect((await once(closed, "close"))[0]).toBe(0);
   const killed = spawnPml(["mcp"], { home: home.path });
   const ended = once(killed, "close");
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await until("it is connected", async () => (await runJson<Status>(["status"], { home: home.path })).clients === 1);
   killed.kill("SIGTERM");
   expect((await ended)[0]).toBe(0);
   expect(isRunning(pid)).toBe(true);

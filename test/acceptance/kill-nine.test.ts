@@ -8,7 +8,7 @@ const LANES = 2;
 
 test(
   `${ROUNDS} kill -9 lose no acknowledged transaction and leave no index corrupt`,
-  { timeout: 100_000 },
+  { timeout: 300_000 },
   async () => {
     const lanes = Array.from({ length: LANES }, () =>
       runKillRounds({ rounds: ROUNDS / LANES, seed: randomInt(2 ** 31), say: (line) => console.log(line) }),
