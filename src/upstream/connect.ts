@@ -25,7 +25,7 @@ export interface ConnectOptions {
   readonly askEra: boolean;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
-  /** Installs handlers before the first message can come. */
+  /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }
 
@@ -78,7 +78,7 @@ async function connectRemote(
 }
 
 async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
-  const probe = transport instanceof StdioProcess ? { timeoutMs: ERA_QUESTION_MS } : {};
+  const probe = transport instanceof StdioProcess ? { timeoutMs: Math.min(ERA_QUESTION_MS, options.timeoutMs) } : {};
   const client = new Client(
     { name: "pml", version },
     { capabilities: CAPABILITIES, versionNegotiation: { mode, probe } },
