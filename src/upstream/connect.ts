@@ -78,14 +78,17 @@ async function connectRemote(
 }
 
 async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
-  const probe = transport instanceof StdioProcess ? { timeoutMs: Math.min(ERA_QUESTION_MS, options.timeoutMs) } : {};
+  const asksProcess = transport instanceof StdioProcess && mode === "auto";
+  // The time that a silent process is asked for its era is part of what it has in all.
+  const questionMs = asksProcess ? Math.min(ERA_QUESTION_MS, options.timeoutMs / 2) : 0;
+  const probe = asksProcess ? { timeoutMs: questionMs } : {};
   const client = new Client(
     { name: "pml", version },
     { capabilities: CAPABILITIES, versionNegotiation: { mode, probe } },
   );
   options.prepare(client, transport);
   try {
-    await client.connect(transport, { timeout: options.timeoutMs });
+    await client.connect(transport, { timeout: options.timeoutMs - questionMs });
     return client;
   } catch (error) {
     await transport.close();
