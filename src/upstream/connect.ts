@@ -25,7 +25,7 @@ export interface ConnectOptions {
   readonly askEra: boolean;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
-  /** Installs handlers before the first message can come. */
+  /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }
 
@@ -78,14 +78,17 @@ async function connectRemote(
 }
 
 async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
-  const probe = transport instanceof StdioProcess ? { timeoutMs: ERA_QUESTION_MS } : {};
+  const asksProcess = transport instanceof StdioProcess && mode === "auto";
+  // The time that a silent process is asked for its era is part of what it has in all.
+  const questionMs = asksProcess ? Math.min(ERA_QUESTION_MS, options.timeoutMs / 2) : 0;
+  const probe = asksProcess ? { timeoutMs: questionMs } : {};
   const client = new Client(
     { name: "pml", version },
     { capabilities: CAPABILITIES, versionNegotiation: { mode, probe } },
   );
   options.prepare(client, transport);
   try {
-    await client.connect(transport, { timeout: options.timeoutMs });
+    await client.connect(transport, { timeout: options.timeoutMs - questionMs });
     return client;
   } catch (error) {
     await transport.close();

@@ -40,7 +40,9 @@ export function isModern(client: Client): boolean {
   return client.getProtocolEra() === "modern";
 }
 
-/** In the current protocol changes are told only to those who asked. */
+const LISTEN_MS = 5_000;
+
+/** In the current protocol changes are told only to those who asked. A server that refuses is used as it is. */
 export async function listenForChanges(client: Client): Promise<void> {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   const filter = {
@@ -48,5 +50,5 @@ export async function listenForChanges(client: Client): Promise<void> {
     ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
     ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
   };
-  if (Object.keys(filter).length > 0) await client.listen(filter);
+  if (Object.keys(filter).length > 0) await client.listen(filter, { timeout: LISTEN_MS }).catch(() => undefined);
 }

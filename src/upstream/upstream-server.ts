@@ -182,6 +182,7 @@ export class UpstreamServer implements AsyncDisposable {
           log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message");
         },
         prepare: (client, transport) => {
+          if (this.#state === "stopped") throw this.#unavailable(undefined); // meanwhile; nothing more is started
           this.#opening = transport;
           heard.reader = new OfferReader(client, limits.connectMs);
           this.#prepare(client, heard.reader);
