@@ -57,7 +57,7 @@ test("20 servers, three of which never start: lists come at once, the others wor
   const stored = await firstList(home.path);
   expect(stored.ms).toBeLessThan(500);
   expect(stored.names).toEqual(complete.names);
-});
+}, 180_000);
 
 /** A server with a child that holds its output, one that ignores requests to end, and one that hangs at its start. */
 async function startFamily(): Promise<{ home: GatewayHome; pids: number[] }> {
