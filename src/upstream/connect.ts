@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import { version } from "../package-info.ts";
+import { findHttpStatus } from "./failures.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
@@ -97,6 +98,6 @@ async function connectClient(transport: Transport, options: ConnectOptions, mode
 }
 
 function isClientError(error: unknown): boolean {
-  const status: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof status === "number" && status >= 400 && status < 500;
+  const status = findHttpStatus(error);
+  return status !== undefined && status >= 400 && status < 500;
 }

@@ -1,8 +1,15 @@
-import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 
 /** The server cannot be reached now; the message says why and since when. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
+}
+
+/** The server refused a request for its session, as after a restart. It was not acted on, so it may be made again. */
+export class SessionGone extends ServerUnavailable {
+  constructor(server: string, cause: unknown) {
+    super(`Server ${server} refused the request: ${innermostMessage(cause)}`, { cause });
+  }
 }
 
 /** Whoever made the call does not want its outcome any more. */
@@ -11,6 +18,24 @@ export class Cancelled extends Error {
 
   constructor(server: string, method: string) {
     super(`${method} of server ${server} was cancelled`);
+  }
+}
+
+export interface FailedCall {
+  readonly method: string;
+  /** What the server asked during the call. */
+  readonly question: string | undefined;
+  readonly limitMs: number;
+}
+
+export class CallTimeout extends Error {
+  override readonly name = "CallTimeout";
+
+  constructor(server: string, { method, question, limitMs }: FailedCall) {
+    const waiting = question === undefined ? "" : ` (while waiting for: ${question})`;
+    super(
+      `Server ${server} did not answer ${method} within ${formatSeconds(limitMs)}${waiting}. The call was cancelled; its outcome is not known. A longer limit: "timeout" of the server, in seconds`,
+    );
   }
 }
 
@@ -31,14 +56,32 @@ export function describeStartFailure({ error, exit, noise, limitMs }: StartFailu
   const heard =
     noise === undefined ? "" : `; it wrote "${noise.slice(0, LONGEST_QUOTE)}" to its output, which is no message`;
   if (isTimeout(error)) return `it did not answer within ${formatSeconds(limitMs)}${heard}`;
-  return `${exit ?? describe(error)}${heard}`;
+  return `${exit ?? (isUnreachable(error) ? innermostMessage(error) : describe(error))}${heard}`;
 }
 
 export function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 
-export function formatSeconds(ms: number): string {
+/** The HTTP status with which a remote server refused a request, however the SDK wrapped that. */
+export function findHttpStatus(error: unknown): number | undefined {
+  if (error instanceof SdkHttpError) return error.status;
+  return error instanceof Error && error.cause !== undefined ? findHttpStatus(error.cause) : undefined;
+}
+
+/** fetch reports every failure to reach a server in this one way. */
+export function isUnreachable(error: unknown): boolean {
+  if (error instanceof TypeError) return error.message === "fetch failed";
+  return error instanceof Error && error.cause !== undefined && isUnreachable(error.cause);
+}
+
+/** What fetch says of itself is always the same; why it failed is in its cause. */
+export function innermostMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? innermostMessage(error.cause) : error.message;
+}
+
+function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }
 

@@ -5,27 +5,27 @@ import type { Logger } from "../log.ts";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
 import { addCurrentParams, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
-import { Cancelled, describeStartFailure, formatSeconds, isTimeout, ServerUnavailable } from "./failures.ts";
+import {
+  CallTimeout,
+  Cancelled,
+  describeStartFailure,
+  type FailedCall,
+  isTimeout,
+  ServerUnavailable,
+  SessionGone,
+} from "./failures.ts";
 import { Gate } from "./gate.ts";
 import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { OfferReader } from "./read-offer.ts";
+import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 import type { ServerState, ServerStatus } from "./server-status.ts";
 import { StdioProcess } from "./stdio-process.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-
-export interface UpstreamLimits {
-  readonly connectMs: number;
-  /** A call may take this long without a sign of life; progress starts it anew. */
-  readonly callMs: number;
-  /** And this long at the very most. */
-  readonly longestCallMs: number;
-  readonly inFlight: number;
-  readonly queued: number;
-}
+import type { UpstreamLimits } from "./upstream-limits.ts";
 
 export interface UpstreamOptions {
   readonly name: string;
@@ -48,14 +48,8 @@ export interface UpstreamRequest extends Listener {
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
 const SHORT_WAIT_MS = 1_000;
-
-interface FailedCall {
-  readonly method: string;
-  /** The connection it was made on; by now there may be another. */
-  readonly client: Client;
-  /** What the server asked during the call. */
-  readonly question: string | undefined;
-}
+/** Calls on a connection that was given up may still hear how they ended; then it is not known. */
+const LAST_ANSWERS_MS = 1_000;
 
 /** One configured server: connected when it is needed, restarted when it dies, never in anyone's way. */
 export class UpstreamServer implements AsyncDisposable {
@@ -118,7 +112,10 @@ export class UpstreamServer implements AsyncDisposable {
 
   async request(request: UpstreamRequest): Promise<Record<string, unknown>> {
     try {
-      return await this.#send(request);
+      return await this.#send(request).catch((error: unknown) => {
+        if (error instanceof SessionGone) return this.#send(request);
+        throw error;
+      });
     } catch (error) {
       if (request.signal?.aborted === true) throw new Cancelled(this.name, request.method);
       throw error;
@@ -130,6 +127,7 @@ export class UpstreamServer implements AsyncDisposable {
     using _place = await this.#gate.enter(signal);
     const client = await unlessAborted(this.connect(), signal);
     const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    const session = client.transport?.sessionId;
     using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
     try {
@@ -145,17 +143,16 @@ export class UpstreamServer implements AsyncDisposable {
         },
       });
     } catch (error) {
-      throw this.#explain(error, { method, client, question: call.question });
+      const loss = findLoss(error, session);
+      if (loss !== undefined) this.#giveUp(client, loss);
+      if (isSessionGone(error, session)) throw new SessionGone(this.name, error);
+      throw this.#explain(error, client, { method, question: call.question, limitMs: callMs });
     }
   }
 
   /** From then on changes of the resource come as notifications, until the result is disposed of. */
   async watch(uri: string): Promise<AsyncDisposable> {
     return this.#watches.add(uri, await this.connect());
-  }
-
-  async notify(method: string, params: Record<string, unknown>): Promise<void> {
-    await this.#connection?.client.notification({ method, params });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -182,7 +179,8 @@ export class UpstreamServer implements AsyncDisposable {
           log.debug({ server: this.name, line: line.slice(0, 200) }, "not a message");
         },
         prepare: (client, transport) => {
-          if (this.#state === "stopped") throw this.#unavailable(undefined); // meanwhile; nothing more is started
+          // A start may take several tries, of which none must begin after the end.
+          if (this.#state === "stopped") throw this.#unavailable(undefined);
           this.#opening = transport;
           heard.reader = new OfferReader(client, limits.connectMs);
           this.#prepare(client, heard.reader);
@@ -220,7 +218,11 @@ export class UpstreamServer implements AsyncDisposable {
       else if (method === "notifications/message") this.#calls.log(params ?? {});
       else onNotification(method, params);
     };
-    client.onerror = (error) => log.debug({ server: this.name, error: error.message }, "upstream");
+    const checkLoss = createLossCheck(client, (reason) => this.#giveUp(client, reason));
+    client.onerror = (error) => {
+      log.debug({ server: this.name, error: error.message }, "upstream");
+      if (asProcess(client.transport) === undefined) checkLoss(error);
+    };
   }
 
   async #refresh(reader: OfferReader): Promise<void> {
@@ -233,13 +235,20 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   /** The connection ended and PML did not end it: the server is started again, since it may hold work in progress. */
-  #lost(connection: Connection): void {
+  #lost(connection: Connection, reason = connection.process?.exit ?? "the connection was closed"): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     this.#keepStderr(connection.process);
     if (this.#state === "stopped") return;
-    this.#lastError = connection.process?.exit ?? "the connection was closed";
+    this.#lastError = reason;
     this.#retryIn(this.#retry.crashed());
+  }
+
+  #giveUp(client: Client, reason: string): void {
+    if (this.#connection?.client !== client) return;
+    this.#lost(this.#connection, reason);
+    const close = (): void => void client.close().catch(() => undefined); // nobody is at the other end
+    setTimeout(close, LAST_ANSWERS_MS).unref();
   }
 
   #retryIn(wait: number): ServerUnavailable {
@@ -262,19 +271,12 @@ export class UpstreamServer implements AsyncDisposable {
     return new ServerUnavailable(parts.join("; "));
   }
 
-  #explain(error: unknown, { method, client, question }: FailedCall): unknown {
+  /** `client` is the connection that the call was made on; by now there may be another. */
+  #explain(error: unknown, client: Client, call: FailedCall): unknown {
     if (error instanceof ProtocolError) return error;
     if (this.#connection?.client !== client)
       return this.#unavailable("it ended during this call, whose outcome is not known");
-    if (isTimeout(error)) {
-      const waiting = question === undefined ? "" : ` (while waiting for: ${question})`;
-      const limit = formatSeconds(this.#options.limits.callMs);
-      return new Error(
-        `Server ${this.name} did not answer ${method} within ${limit}${waiting}. The call was cancelled; its outcome is not known. A longer limit: "timeout" of the server, in seconds`,
-        { cause: error },
-      );
-    }
-    return error;
+    return isTimeout(error) ? new CallTimeout(this.name, call) : error;
   }
 
   #keepStderr(transport: Transport | undefined): void {

@@ -7,7 +7,8 @@ import { readOffers, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import type { ServerStatus } from "./server-status.ts";
-import { type UpstreamLimits, UpstreamServer } from "./upstream-server.ts";
+import type { UpstreamLimits } from "./upstream-limits.ts";
+import { UpstreamServer } from "./upstream-server.ts";
 
 export interface UpstreamsOptions {
   readonly db: Db;

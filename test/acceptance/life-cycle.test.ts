@@ -1,6 +1,4 @@
 /** From start to end: many servers, some of which never come up, and nothing left of them afterwards. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
@@ -12,7 +10,7 @@ import { servers } from "../support/upstream-servers.ts";
 
 const SOUND = Array.from({ length: 17 }, (_, index) => `sound-${index + 1}`);
 
-/** The first list of a client that knows where the daemon is, and how long that took. */
+/** The first list of a client that knows where the daemon is, and how long that took with its handshake. */
 async function firstList(home: string): Promise<{ names: string[]; ms: number }> {
   const started = performance.now();
   const client = new Client({ name: "first", version: "1.0.0" });
@@ -23,13 +21,6 @@ async function firstList(home: string): Promise<{ names: string[]; ms: number }>
   return { names: tools.map(({ name }) => name), ms };
 }
 
-/** When the daemon said so in its log: earlier than `pml up` returns. */
-function readyAt(home: string): number {
-  const lines = readFileSync(join(home, "daemon.log"), "utf8").split("\n");
-  const ready = lines.findLast((line) => line.includes(`"msg":"ready"`)) ?? "{}";
-  return Date.parse((JSON.parse(ready) as { time: string }).time);
-}
-
 test("20 servers, three of which never start: lists come at once, the others work, the three say what is wrong", async () => {
   const entries: Record<string, McpServerEntry> = {
     ...Object.fromEntries(SOUND.map((name) => [name, servers.chaos(name)])),
@@ -38,8 +29,7 @@ test("20 servers, three of which never start: lists come at once, the others wor
     missing: { command: "/no/such/program" },
   };
   await using home = await startGateway(entries, { config: { upstream: { connectSeconds: 8 } } });
-  await firstList(home.path);
-  expect(Date.now() - readyAt(home.path)).toBeLessThan(2_000);
+  expect((await firstList(home.path)).ms).toBeLessThan(2_000);
   await home.ready(...SOUND);
   await using connected = await connectClient(home.path);
   for (const name of SOUND) {
@@ -67,7 +57,7 @@ test("20 servers, three of which never start: lists come at once, the others wor
   const stored = await firstList(home.path);
   expect(stored.ms).toBeLessThan(500);
   expect(stored.names).toEqual(complete.names);
-});
+}, 180_000);
 
 /** A server with a child that holds its output, one that ignores requests to end, and one that hangs at its start. */
 async function startFamily(): Promise<{ home: GatewayHome; pids: number[] }> {

@@ -1,0 +1,95 @@
+/** Servers behind a URL, which come and go without telling. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { call, startGateway } from "../support/gateway-home.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { until } from "../support/pml.ts";
+import { servers } from "../support/upstream-servers.ts";
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function startRemote(
+  port: number,
+  transport: "streamableHttp" | "sse" = "streamableHttp",
+): Promise<ChildProcess> {
+  const { command, args } = servers.everything;
+  const child = spawn(command, [...args, transport], {
+    env: { PATH: process.env["PATH"], PORT: String(port) },
+    stdio: "ignore",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const url = `http://127.0.0.1:${port}/mcp`;
+  await until("the remote server listens", () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return child;
+}
+
+async function stopRemote(child: ChildProcess): Promise<void> {
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+test("a remote server that was restarted works again, though it does not know its session any more", async () => {
+  const port = await freePort();
+  const first = await startRemote(port);
+  await using home = await startGateway({ remote: { url: `http://127.0.0.1:${port}/mcp` } });
+  await home.ready("remote");
+  await using connected = await connectClient(home.path);
+  const { client } = connected;
+  const echo = () => call(client, "remote__echo", { message: "hi" });
+  expect(await echo()).toEqual({ isError: false, text: "Echo: hi" });
+
+  await stopRemote(first);
+  const second = await startRemote(port);
+  // While it was away it may have been tried a few times, so the next try is a few seconds off at the most.
+  await until("it works again", async () => !(await echo()).isError, 10_000);
+
+  await stopRemote(second);
+  expect(await echo()).toMatchObject({ isError: true, text: expect.stringMatching(/^Server remote is not available/) });
+  await startRemote(port);
+  await until("it works once more", async () => !(await echo()).isError, 10_000);
+  expect(await home.server("remote")).toMatchObject({ state: "ready" });
+});
+
+test("a remote server that dies during a call: the call is answered soon and says so", async () => {
+  const port = await freePort();
+  const remote = await startRemote(port);
+  await using home = await startGateway({ remote: { url: `http://127.0.0.1:${port}/mcp` } });
+  await home.ready("remote");
+  await using connected = await connectClient(home.path);
+  const slow = call(connected.client, "remote__trigger_long_running_operation", { duration: 30, steps: 3 });
+  await sleep(500);
+  await stopRemote(remote);
+  const killed = performance.now();
+  expect(await slow).toMatchObject({ isError: true, text: expect.stringContaining("outcome is not known") });
+  expect(performance.now() - killed).toBeLessThan(10_000);
+});
+
+test("a remote server of before Streamable HTTP is found without being told so", async () => {
+  const port = await freePort();
+  const first = await startRemote(port, "sse");
+  await using home = await startGateway({ remote: { url: `http://127.0.0.1:${port}/sse` } });
+  await home.ready("remote");
+  await using connected = await connectClient(home.path);
+  const echo = () => call(connected.client, "remote__echo", { message: "hi" });
+  expect(await echo()).toEqual({ isError: false, text: "Echo: hi" });
+  await stopRemote(first);
+  await startRemote(port, "sse");
+  await until("it works again", async () => !(await echo()).isError, 10_000);
+});
