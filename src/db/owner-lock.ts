@@ -14,6 +14,13 @@ export function acquireOwnership(home: string): Ownership {
   return { home, [Symbol.dispose]: () => lock[Symbol.dispose]() };
 }
 
+/** Whether some process has the right now. */
+export function isOwned(home: string): boolean {
+  const lock = tryFileLock(join(home, "owner.lock"));
+  lock?.[Symbol.dispose]();
+  return lock === undefined;
+}
+
 function takeLock(home: string): FileLock | undefined {
   let lock: FileLock | undefined;
   try {

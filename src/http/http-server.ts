@@ -41,10 +41,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
+      // Clients keep connections open after an answer; each is closed as soon as it is idle.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20);
       // A request that is being answered may finish, but not hold up the end for long.
       const impatient = setTimeout(() => server.closeAllConnections(), 2_000);
       await closed;
+      clearInterval(sweep);
       clearTimeout(impatient);
     },
   };

@@ -1,6 +1,8 @@
 import { resolveHome } from "../../config/environment.ts";
-import { callDaemon, isAlive } from "../../daemon/daemon-client.ts";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import { readDaemonAddress } from "../../daemon/daemon-file.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
+import { isOwned } from "../../db/owner-lock.ts";
 import { PmlError } from "../../errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { withProgress } from "../progress.ts";
@@ -13,12 +15,13 @@ export const down: Command = {
   summary: "stop the gateway of this PML_HOME",
   examples: ["pml down", "PML_HOME=/other/dir pml down"],
   async run({ terminal }): Promise<Answer> {
-    const daemon = await findDaemon(resolveHome());
+    const home = resolveHome();
+    const daemon = await findDaemon(home);
     if (daemon === undefined) return { data: { stopped: false }, text: "PML was not running" };
     await callDaemon(daemon, "POST", "/api/shutdown");
     await withProgress("Stopping PML", terminal.options.quiet, async () => {
       const deadline = Date.now() + STOP_LIMIT_MS;
-      while (await isRunning(daemon.pid)) {
+      while (owns(home, daemon.pid)) {
         if (Date.now() > deadline) throw tooSlow(daemon.pid);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
@@ -28,16 +31,14 @@ export const down: Command = {
       text: `PML stopped (pid ${daemon.pid})`,
       notes: ["Everything it learned is kept. Start it again: pml up"],
     };
-    async function isRunning(pid: number): Promise<boolean> {
-      try {
-        process.kill(pid, 0);
-        return true;
-      } catch {
-        return daemon !== undefined && isAlive(daemon); // a pid of another user cannot be asked
-      }
-    }
   },
 };
+
+/** Whether the directory is still held, and not by a daemon that a waiting client has started since. */
+function owns(home: string, pid: number): boolean {
+  const successor = readDaemonAddress(home)?.pid;
+  return (successor === undefined || successor === pid) && isOwned(home);
+}
 
 function tooSlow(pid: number): PmlError {
   return new PmlError("daemon_unreachable", `The daemon (pid ${pid}) did not end within ${STOP_LIMIT_MS / 1000} s`, {
