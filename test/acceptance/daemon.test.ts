@@ -65,7 +65,7 @@ test("up, status and down tell what is running and leave nothing behind", async 
   expect(await runJson(["up"], options)).toMatchObject({ pid: started.pid, started: false });
   expect(await runJson<Status>(["status"], options)).toMatchObject({ running: true, pid: started.pid, clients: 0 });
   expect((await runPml(["down"], options)).stdout).toBe(`PML stopped (pid ${started.pid})\n`);
-  expect(isRunning(started.pid)).toBe(false);
+  await until("its process is gone", () => !isRunning(started.pid));
   expect((await runPml(["down"], options)).stdout).toBe("PML was not running\n");
 });
 
