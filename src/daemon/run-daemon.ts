@@ -1,5 +1,6 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { setFlagsFromString } from "node:v8";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -29,7 +30,6 @@ export interface DaemonOptions {
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
-  keepHeapSmall();
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
@@ -54,6 +54,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       app,
       endpoint,
       metrics,
+      uploads: emptyUploads(config.home),
       status: async () => ({
         ...info,
         home: config.home,
@@ -85,16 +86,17 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   log.info({ reason: await stop.promise }, "ending");
 }
 
+function emptyUploads(home: string): string {
+  const folder = join(home, "uploads");
+  rmSync(folder, { recursive: true, force: true });
+  return folder;
+}
+
 function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): void {
   if (upgrade === STDIO_UPGRADE) {
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
     shims.accept(socket);
   } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
-}
-
-/** By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less here. */
-function keepHeapSmall(): void {
-  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 function knownSecrets(config: Config, token: string): string[] {

@@ -13,7 +13,14 @@ import {
   invalidExport,
   splitRow,
 } from "./export-format.ts";
-import { insertRows, readRecordScopes, readSchemaVersion, readTableShapes, type TableShape } from "./transfer-store.ts";
+import {
+  analyzeTables,
+  insertRows,
+  readRecordScopes,
+  readSchemaVersion,
+  readTableShapes,
+  type TableShape,
+} from "./transfer-store.ts";
 
 export interface ImportResult {
   readonly rows: number;
@@ -39,6 +46,7 @@ export async function importMemory(client: DatabaseClient, path: string): Promis
     .catch((error: unknown) => {
       throw conflictError(error);
     });
+  if (added > 0) await analyzeTables(client.db);
   return { rows: footer.rows, added, kept: footer.rows - added, rows_sha256: footer.rows_sha256 };
 }
 
@@ -64,7 +72,8 @@ export async function verifyExport(path: string): Promise<{ header: ExportHeader
   return { header, footer };
 }
 
-const ROWS_PER_STATEMENT = 250;
+/** Small enough that a statement's text is not a burden, large enough that its cost is shared by many rows. */
+const CHARACTERS_PER_STATEMENT = 128 * 1024;
 
 interface InsertJob {
   readonly path: string;
@@ -74,7 +83,7 @@ interface InsertJob {
 
 async function insertAll(tx: Tx, { path, header, shapes }: InsertJob): Promise<number> {
   let added = 0;
-  let batch: { table: string; rows: string[] } = { table: "", rows: [] };
+  let batch: { table: string; rows: string[]; characters: number } = { table: "", rows: [], characters: 0 };
   const flush = async (): Promise<void> => {
     if (batch.rows.length === 0) return;
     const table = shapes.find(({ name }) => name === batch.table);
@@ -90,11 +99,12 @@ async function insertAll(tx: Tx, { path, header, shapes }: InsertJob): Promise<n
       continue;
     }
     const { table, row } = splitRow(line);
-    if (table !== batch.table || batch.rows.length >= ROWS_PER_STATEMENT) {
+    if (table !== batch.table || batch.characters >= CHARACTERS_PER_STATEMENT) {
       await flush();
-      batch = { table, rows: [] };
+      batch = { table, rows: [], characters: 0 };
     }
     batch.rows.push(row);
+    batch.characters += row.length;
   }
   await flush();
   return added;

@@ -107,6 +107,11 @@ export async function insertRows(tx: Tx, { table, columns, rows }: RowBatch): Pr
   return Number(numAffectedRows ?? 0n);
 }
 
+/** Statistics of tables that were small or empty before would make the planner choose the wrong indexes. */
+export async function analyzeTables(db: Db): Promise<void> {
+  await sql`ANALYZE ${sql.join(EXPORTED_TABLES.map((name) => sql.table(name)))}`.execute(db);
+}
+
 export function readRecordScopes(tx: Tx): Promise<Scope[]> {
   return tx.selectFrom("capability_records").select(["org", "project"]).distinct().execute();
 }

@@ -1,8 +1,7 @@
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { App } from "../app.ts";
@@ -15,12 +14,14 @@ export interface RouteOptions {
   /** Serves MCP at /mcp. */
   readonly endpoint: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
   readonly metrics: Metrics;
+  /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
+  readonly uploads: string;
   readonly status: () => Promise<unknown>;
   readonly stop: () => void;
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
-export function createRoutes({ app, endpoint, metrics, status, stop }: RouteOptions): Route[] {
+export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: RouteOptions): Route[] {
   return [
     { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
     {
@@ -47,7 +48,7 @@ export function createRoutes({ app, endpoint, metrics, status, stop }: RouteOpti
     {
       method: "POST",
       path: "/api/import",
-      handle: (request, response) => answer(response, () => receiveImport(app, request)),
+      handle: (request, response) => answer(response, () => receiveImport(app, request, uploads)),
     },
     { method: "POST", path: "/api/backup", handle: (_request, response) => answer(response, () => app.backup()) },
     {
@@ -97,8 +98,9 @@ async function streamExport(app: App, response: ServerResponse): Promise<void> {
 }
 
 /** An import is checked as a whole before anything is written, so it is put aside first. */
-async function receiveImport(app: App, request: IncomingMessage): Promise<unknown> {
-  const folder = await mkdtemp(join(tmpdir(), "pml-import-"));
+async function receiveImport(app: App, request: IncomingMessage, uploads: string): Promise<unknown> {
+  await mkdir(uploads, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(uploads, "import-"));
   try {
     const path = join(folder, "import.pml");
     await pipeline(request, createWriteStream(path, { mode: 0o600 }));

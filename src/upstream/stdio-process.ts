@@ -185,3 +185,8 @@ async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
   clearTimeout(timer);
   return happened;
 }
+
+/** The child process behind a transport, if it is one. */
+export function asProcess(transport: Transport | undefined): StdioProcess | undefined {
+  return transport instanceof StdioProcess ? transport : undefined;
+}

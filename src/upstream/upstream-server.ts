@@ -23,7 +23,7 @@ import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 import type { ServerState, ServerStatus } from "./server-status.ts";
-import { StdioProcess } from "./stdio-process.ts";
+import { asProcess, type StdioProcess } from "./stdio-process.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
@@ -88,7 +88,7 @@ export class UpstreamServer implements AsyncDisposable {
       since: this.#since.toISOString(),
       inFlight: this.#gate.inFlight,
       failures: this.#retry.failures,
-      stderr: process?.stderrTail ?? this.#stderr,
+      stderr: this.#lastWords(process),
       ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
@@ -279,17 +279,20 @@ export class UpstreamServer implements AsyncDisposable {
     return isTimeout(error) ? new CallTimeout(this.name, call) : error;
   }
 
+  /** What the server said, or, while a new process has said nothing yet, what the one before it did. */
+  #lastWords(process: StdioProcess | undefined): readonly string[] {
+    const tail = process?.stderrTail ?? [];
+    return tail.length > 0 ? tail : this.#stderr;
+  }
+
   #keepStderr(transport: Transport | undefined): void {
     this.#stderr = [...(asProcess(transport)?.stderrTail ?? [])];
   }
 
   #setState(state: ServerState): void {
+    if (this.#state === "stopped") return; // whatever was under way then changes nothing any more
     this.#state = state;
     this.#since = new Date();
     this.#options.log.debug({ server: this.name, state }, "upstream state");
   }
-}
-
-function asProcess(transport: Transport | undefined): StdioProcess | undefined {
-  return transport instanceof StdioProcess ? transport : undefined;
 }
