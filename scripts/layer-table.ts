@@ -15,7 +15,14 @@ export const LAYERS: readonly Layer[] = [
   { name: "events", files: ["src/events.ts"], uses: [] },
   {
     name: "basics",
-    files: ["src/file-lock.ts", "src/lines.ts", "src/log.ts", "src/package-info.ts", "src/tracing.ts"],
+    files: [
+      "src/file-lock.ts",
+      "src/lines.ts",
+      "src/log.ts",
+      "src/package-info.ts",
+      "src/tracing.ts",
+      "src/write-together.ts",
+    ],
     uses: [],
   },
   { name: "config", files: ["src/config/"], uses: ["errors"] },

@@ -6,6 +6,7 @@ import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isRepeatable, PendingRequests } from "./pending-requests.ts";
 import { ensureDaemon } from "./start-daemon.ts";
+import { writeTogether } from "../write-together.ts";
 
 export interface ShimOptions {
   readonly home: string;
@@ -83,7 +84,7 @@ class Shim {
 
   async #pass(line: string, daemon: Duplex): Promise<void> {
     this.#pending.noteRequest(line);
-    if (!daemon.write(`${line}\n`)) await drained(daemon);
+    if (!writeTogether(daemon, `${line}\n`)) await drained(daemon);
   }
 
   #connect(): void {
@@ -160,7 +161,7 @@ class Shim {
           continue;
         }
         this.#pending.noteAnswer(line);
-        if (!output.write(`${line}\n`)) await drained(output);
+        if (!writeTogether(output, `${line}\n`)) await drained(output);
       }
     } catch {
       // a reset connection ends the daemon's output as much as a closed one does

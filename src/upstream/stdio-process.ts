@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
+import { writeTogether } from "../write-together.ts";
 
 export interface StdioServer {
   readonly command: string;
@@ -109,7 +110,7 @@ export class StdioProcess implements Transport {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) return Promise.reject(new Error("the server's process has ended"));
     return new Promise((resolve) => {
-      if (stdin.write(`${JSON.stringify(message)}\n`)) resolve();
+      if (writeTogether(stdin, `${JSON.stringify(message)}\n`)) resolve();
       else stdin.once("drain", resolve).once("close", resolve);
     });
   }
