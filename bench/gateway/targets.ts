@@ -11,7 +11,8 @@ import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { PML, testEnvironment } from "../../test/support/pml.ts";
 import { servers, writeConfig } from "../../test/support/upstream-servers.ts";
 import { startDaemon } from "../storage/daemon.ts";
-import { freePort, startChild } from "./child.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { startChild } from "./child.ts";
 import { installPeers } from "./peers.ts";
 
 /** One way to reach the same tool of the same server. */

@@ -179,7 +179,19 @@ test("/metrics is Prometheus text with the gateway's own figures", async () => {
   await runPml(["down"], { home: home.path });
 });
 
-test("a default port that is taken gives way to the next one; a chosen one is an error that names its owner", async () => {
+test("a default port that is taken gives way to the next one", async () => {
+  await using one = await makeFolder();
+  await using two = await makeFolder();
+  const env = { PML_PORT: "" };
+  const first = await runJson<Status>(["up"], { home: one.path, env });
+  const second = await runJson<Status>(["up"], { home: two.path, env });
+  expect(Number(new URL(first.url).port)).toBeGreaterThanOrEqual(7650);
+  expect(Number(new URL(second.url).port)).toBeGreaterThan(Number(new URL(first.url).port));
+  expect(readFileSync(join(two.path, "daemon.log"), "utf8")).toContain("port is taken, trying the next one");
+  for (const { path } of [one, two]) await runPml(["down"], { home: path });
+});
+
+test("a chosen port that is taken is an error that names its owner", async () => {
   await using home = await makeFolder();
   const blocker = createServer().listen(0, "127.0.0.1");
   await once(blocker, "listening");

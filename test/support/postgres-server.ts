@@ -1,10 +1,9 @@
 /** A throw-away PostgreSQL cluster on a free loopback port. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AddressInfo } from "node:net";
+import { freePort } from "./free-port.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 
 export interface PostgresServer extends AsyncDisposable {
@@ -74,15 +73,4 @@ function runAs(folder: string): { uid?: number; gid?: number } {
 
 function id(flag: string, name: string): number {
   return Number(execFileSync("id", [flag, name], { encoding: "utf8", stdio: "pipe" }));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }
