@@ -8,7 +8,10 @@ import type { McpServerEntry } from "./schema.ts";
 
 export interface ServerEdit {
   readonly file: string;
+  /** Whether the server was in the file before. */
   readonly existed: boolean;
+  /** Whether the file had no servers at all, so that those that ship with PML were in use. */
+  readonly first: boolean;
 }
 
 /**
@@ -32,5 +35,5 @@ export function editServer(
   const partial = `${file}.partial`;
   writeFileSync(partial, applyEdits(text, edits), { mode: 0o600 });
   renameSync(partial, file);
-  return { file, existed };
+  return { file, existed, first: servers === undefined };
 }

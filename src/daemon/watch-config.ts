@@ -38,7 +38,8 @@ export function watchConfig({ config, reload, apply, log }: ConfigWatch): AsyncD
       log.error({ file, error: message, hint }, "the changed configuration cannot be used; nothing was changed");
     }
   };
-  const onChange = ({ nlink }: Stats): void => {
+  const onChange = ({ nlink }: Stats, before: Stats): void => {
+    if (nlink === 0 && before.nlink === 0) return; // watching a file that does not exist begins with such a call
     if (nlink === 0) log.warn({ file }, "the configuration file is gone; nothing was changed");
     else applying = applying.then(takeOver); // one after the other, the last one counts
   };

@@ -54,6 +54,7 @@ test("add and remove edit the configuration in force and keep everything else in
   const added = await runPml(["add", "files", "--env", "TOKEN=${T}", "--", "npx", "-y", "server", "--flag"], options);
   expect(added).toMatchObject({ code: 0, stdout: `Added files in ${file}\n` });
   expect(added.stderr).toContain("Undo: pml remove files");
+  expect(added.stderr).toContain("The servers that ship with PML are used only while none is configured.");
   await runPml(["add", "docs", "https://127.0.0.1:1/mcp", "--header", "Authorization: Bearer ${T}"], options);
   const text = readFileSync(file, "utf8");
   expect(text).toContain("// my settings");

@@ -147,6 +147,7 @@ test("a first start without any configuration has two servers to call", async ()
   const path = join(home.path, "scratch", "note.txt");
   await connected.client.callTool({ name: "filesystem__write_file", arguments: { path, content: "kept" } });
   expect(readFileSync(path, "utf8")).toBe("kept");
+  expect(readFileSync(join(home.path, "daemon.log"), "utf8")).not.toContain('"level":"warn"');
   await runPml(["down"], { home: home.path });
 });
 

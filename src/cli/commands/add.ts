@@ -27,11 +27,20 @@ export const add: Command = {
     const { checkServerEntry } = await import("../../config/check-entry.ts");
     const entry = checkServerEntry(name, readEntry(target, options));
     const config = options["config"];
-    const { file, existed } = editServer(typeof config === "string" ? config : undefined, environment, name, entry);
+    const { file, existed, first } = editServer(
+      typeof config === "string" ? config : undefined,
+      environment,
+      name,
+      entry,
+    );
     return {
       data: { name, file, replaced: existed, entry },
       text: `${existed ? "Replaced" : "Added"} ${name} in ${file}`,
-      notes: ["A running gateway takes it over by itself: pml servers", `Undo: pml remove ${name}`],
+      notes: [
+        "A running gateway takes it over by itself: pml servers",
+        ...(first ? ["The servers that ship with PML are used only while none is configured."] : []),
+        `Undo: pml remove ${name}`,
+      ],
     };
   },
 };
