@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "../config/environment.ts";
+import { ensureHome } from "../db/owner-lock.ts";
 import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
 import { tryFileLock } from "../file-lock.ts";
 import { packageRoot } from "../package-info.ts";
@@ -27,7 +28,7 @@ const LOOK_AGAIN_MS = 40;
  */
 export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress> {
   const deadline = Date.now() + START_LIMIT_MS;
-  createHome(options.home);
+  ensureHome(options.home);
   while (Date.now() < deadline) {
     const running = await findDaemon(options.home);
     if (running !== undefined) return running;
@@ -76,18 +77,6 @@ function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGEST_LOG_BYTES) renameSync(path, `${path}.old`);
   return openSync(path, "a", 0o600);
-}
-
-function createHome(home: string): void {
-  try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new PmlError("store_unusable", `Cannot use ${home} as PML_HOME: ${reason}`, {
-      hint: "Make it a directory you can write to, or choose another one with PML_HOME=/other/dir",
-      cause,
-    });
-  }
 }
 
 function sleep(ms: number): Promise<void> {

@@ -9,9 +9,18 @@ export interface Ownership extends Disposable {
 }
 
 export function acquireOwnership(home: string): Ownership {
+  ensureHome(home);
   const lock = takeLock(home);
   if (lock === undefined) throw busy(home);
   return { home, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+}
+
+export function ensureHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw homeError(home, cause);
+  }
 }
 
 /** Whether some process has the right now. */
@@ -24,13 +33,12 @@ export function isOwned(home: string): boolean {
 function takeLock(home: string): FileLock | undefined {
   let lock: FileLock | undefined;
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
     lock = tryFileLock(join(home, "owner.lock"));
     if (lock !== undefined) writeFileSync(ownerFile(home), `${process.pid}\n`);
     return lock;
   } catch (cause) {
     lock?.[Symbol.dispose]();
-    throw isDiskFull(cause) ? full(home, cause) : unusable(home, cause);
+    throw homeError(home, cause);
   }
 }
 
@@ -53,6 +61,10 @@ function busy(home: string): PmlError {
     hint: "Use the running one (pml status), stop it (pml down), or choose another directory: PML_HOME=/other/dir pml serve",
     details: { home, ...(pid ? { pid } : {}) },
   });
+}
+
+function homeError(home: string, cause: unknown): PmlError {
+  return isDiskFull(cause) ? full(home, cause) : unusable(home, cause);
 }
 
 const SQLITE_FULL = 13;
