@@ -127,7 +127,7 @@ function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
   return resolveServers(mcpServers ?? bundledServers(home), environment);
 }
 
-/** For work on a server's database without a daemon: any number of processes may open that. */
+/** For work on a server's database without a daemon; any number of processes may open that. */
 export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
   await using client = await openPostgres({ url, poolSize: 2 });
   await migrate(client.db);
