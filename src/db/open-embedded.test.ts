@@ -1,10 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/databases.ts";
 import { migrate } from "./migrate.ts";
-import { dataDirectory, openEmbedded } from "./open-embedded.ts";
+import { dataDirectory, openEmbedded, whenLost } from "./open-embedded.ts";
 import { acquireOwnership } from "./owner-lock.ts";
 
 async function walBytes(home: string): Promise<number> {
@@ -43,6 +44,14 @@ test("the WAL stays small, also in one long transaction", async () => {
     }
   });
   expect(Math.max(largest, await walBytes(home.path))).toBeLessThanOrEqual(128 * 1024 * 1024);
+});
+
+test.each([
+  ["an uncaught error", `throw new Error("broken")`, "broken"],
+  ["an exit of its own", "process.exit(3)", "ended with code 3"],
+])("whenLost tells of a thread that ends by %s", async (_how, script, reason) => {
+  const lost = await whenLost(new Worker(script, { eval: true }));
+  expect(lost.message).toContain(reason);
 });
 
 test("a second opener is refused, in the same process too", async () => {

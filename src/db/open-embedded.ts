@@ -19,7 +19,7 @@ export function dataDirectory(home: string): string {
 export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient> {
   const directory = dataDirectory(home);
   await prepareDataDirectory(directory);
-  const worker = await startWorker(directory);
+  const { worker, lost } = await startWorker(directory);
   // One session, so one connection: a transaction holds it, everything else queues behind it.
   const pool = new pg.Pool({
     ...connectionDefaults,
@@ -37,7 +37,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
   });
   return {
     engine: "pglite",
-    lost: whenLost(worker),
+    lost,
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
     async listen(channel, handlers) {
@@ -56,7 +56,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
 
 const YOUNG_GENERATION_MB = 8;
 
-async function startWorker(directory: string): Promise<Worker> {
+async function startWorker(directory: string): Promise<{ worker: Worker; lost: Promise<Error> }> {
   // The optimising compiler gains a few percent here and takes half a gigabyte while it works.
   setFlagsFromString("--no-wasm-tier-up --no-wasm-dynamic-tiering");
   const script = new URL(`./pglite-worker${extname(import.meta.url)}`, import.meta.url);
@@ -66,16 +66,29 @@ async function startWorker(directory: string): Promise<Worker> {
     // Its own garbage is small; the default would let it grow to many times that before it is collected.
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
-  const [message] = (await once(worker, "message")) as [FromWorker];
-  if (message.kind === "fatal") throw openError(directory, fromErrorReport(message.error));
-  return worker;
+  const lost = whenLost(worker);
+  const failure = await Promise.race([whenReady(worker), lost]);
+  if (failure !== undefined) throw openError(directory, failure);
+  return { worker, lost };
 }
 
-function whenLost(worker: Worker): Promise<Error> {
+function whenReady(worker: Worker): Promise<undefined> {
+  return new Promise((resolve) => {
+    worker.on("message", (message: FromWorker) => {
+      if (message.kind === "ready") resolve(undefined);
+    });
+  });
+}
+
+/** Resolves with the reason when the thread fails or ends without having been asked to. */
+export function whenLost(worker: Worker): Promise<Error> {
   return new Promise((resolve) => {
     worker.on("error", resolve);
     worker.on("message", (message: FromWorker) => {
       if (message.kind === "fatal") resolve(fromErrorReport(message.error));
+    });
+    worker.on("exit", (code) => {
+      if (code !== 0) resolve(new PmlError("store_unusable", `The embedded database's thread ended with code ${code}`));
     });
   });
 }
@@ -86,8 +99,8 @@ async function stopWorker(worker: Worker): Promise<void> {
   await exited;
 }
 
-function openError(directory: string, error: PmlError): PmlError {
-  if (error.code !== "internal") return error;
+function openError(directory: string, error: Error): PmlError {
+  if (error instanceof PmlError && error.code !== "internal") return error;
   return new PmlError("store_unusable", `The embedded database in ${directory} did not open: ${error.message}`, {
     hint: "If the disk is full, free some space and start again: nothing acknowledged is lost. Otherwise run: pml doctor",
     details: { directory },
