@@ -18,6 +18,7 @@ import { version } from "../package-info.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
+import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
 import { trackCall } from "./track-call.ts";
 
@@ -157,17 +158,7 @@ function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay):
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { uri, _meta, ...rest } = params;
     const target = gateway.resolveResource(uri);
-    const result = (await relay.pass({
-      target,
-      method: "resources/read",
-      params: { ...rest, uri: target.name },
-      ctx,
-    })) as ReadResourceResult;
-    // The contents name what was read as the client named it.
-    const contents =
-      target.name === uri
-        ? result.contents
-        : result.contents.map((each) => (each.uri === target.name ? { ...each, uri } : each));
-    return { ...result, contents };
+    const result = await relay.pass({ target, method: "resources/read", params: { ...rest, uri: target.name }, ctx });
+    return renameContents(result, target.name, uri) as ReadResourceResult;
   });
 }
