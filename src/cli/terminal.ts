@@ -14,12 +14,10 @@ export interface TerminalOptions {
 /** stdout is for the answer, stderr for everything that is said about it. */
 export class Terminal {
   readonly options: TerminalOptions;
-  readonly interactive: boolean;
   readonly colors: ReturnType<typeof pc.createColors>;
 
   constructor(options: TerminalOptions) {
     this.options = options;
-    this.interactive = process.stdout.isTTY && process.stdin.isTTY && !options.json;
     const wished = options.color ?? readTerminalWishes().color;
     this.colors = pc.createColors(wished ?? process.stdout.isTTY);
   }
