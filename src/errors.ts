@@ -101,6 +101,41 @@ export const ERRORS = {
     exit: EXIT.notFound,
     meaning: "No MCP server has that name in the configuration.",
   },
+  capability_not_found: {
+    id: "PML-E3003",
+    exit: EXIT.notFound,
+    meaning: "No capability has that name in the scope.",
+  },
+  capability_name_taken: {
+    id: "PML-E3004",
+    exit: EXIT.failed,
+    meaning: "Another capability of the scope has that name.",
+  },
+  capability_name_invalid: {
+    id: "PML-E3005",
+    exit: EXIT.usage,
+    meaning: "A name for a capability is not of the form namespace:action.",
+  },
+  run_not_found: {
+    id: "PML-E3006",
+    exit: EXIT.notFound,
+    meaning: "No run has that id. `pml runs` lists them.",
+  },
+  arguments_invalid: {
+    id: "PML-E3007",
+    exit: EXIT.usage,
+    meaning: "A program's argument is missing or of the wrong type.",
+  },
+  dag_invalid: {
+    id: "PML-E3008",
+    exit: EXIT.usage,
+    meaning: "A DAG has tasks that depend on each other in a circle, or on tasks that are not there.",
+  },
+  nesting_too_deep: {
+    id: "PML-E3009",
+    exit: EXIT.failed,
+    meaning: "Capabilities call each other more levels deep than is allowed.",
+  },
   daemon_unreachable: {
     id: "PML-E4001",
     exit: EXIT.unreachable,

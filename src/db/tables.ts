@@ -83,6 +83,74 @@ interface CapabilityStatTable {
   last_used_at: Time;
 }
 
+interface CapabilitySourceTable {
+  org: string;
+  project: string;
+  source_hash: string;
+  record_id: string;
+  version: number;
+}
+
+interface CapabilityDependencyTable {
+  org: string;
+  from_record_id: string;
+  to_record_id: string;
+  edge_type: Defaulted<"dependency" | "contains">;
+  observed_count: Defaulted<number>;
+  created_at: CreatedAt;
+}
+
+interface CapabilityPathTable {
+  org: string;
+  record_id: string;
+  version: number;
+  path_key: string;
+  path: string[];
+  count: Defaulted<number>;
+  success_count: Defaulted<number>;
+  total_ms: Defaulted<number>;
+  last_at: Defaulted<Date>;
+}
+
+interface CapabilityDecisionTable {
+  org: string;
+  record_id: string;
+  version: number;
+  node_id: string;
+  outcome: string;
+  count: Defaulted<number>;
+  success_count: Defaulted<number>;
+}
+
+interface CapabilityMemoTable {
+  org: string;
+  record_id: string;
+  version: number;
+  args_hash: string;
+  result: Json;
+  created_at: CreatedAt;
+  expires_at: Time;
+}
+
+interface OutputSchemaTable {
+  org: string;
+  project: string;
+  subject: string;
+  schema: RequiredJson;
+  changed_at: Defaulted<Date>;
+}
+
+interface ToolEdgeTable {
+  org: string;
+  project: string;
+  from_id: string;
+  to_id: string;
+  edge_type: "dependency" | "contains" | "sequence" | "provides";
+  source: "template" | "inferred" | "observed";
+  observed_count: Defaulted<number>;
+  last_at: Defaulted<Date>;
+}
+
 interface CapabilityAliasTable {
   org: string;
   project: string;
@@ -178,6 +246,20 @@ interface ExecutionRunTable {
   state: "running" | "parked" | "succeeded" | "failed" | "cancelled";
   created_at: CreatedAt;
   finished_at: Time;
+  kind: Defaulted<"code" | "dag" | "tool">;
+  owner: Nullable<string>;
+  lease_until: Time;
+  seed: Defaulted<number>;
+  started_ms: Defaulted<number>;
+  parent_call: Nullable<string>;
+  client: Nullable<string>;
+  principal: Nullable<string>;
+  options: Json;
+  approval_id: Nullable<string>;
+  approved_tools: Nullable<string[]>;
+  result: Json;
+  error: Json;
+  logs: Json;
 }
 
 interface RunJournalTable {
@@ -243,17 +325,24 @@ interface MigrationTable {
 export interface Tables {
   audit_log: AuditLogTable;
   capability_aliases: CapabilityAliasTable;
+  capability_decision: CapabilityDecisionTable;
+  capability_dependency: CapabilityDependencyTable;
+  capability_memo: CapabilityMemoTable;
+  capability_path: CapabilityPathTable;
   capability_records: CapabilityRecordTable;
   capability_rename_history: RenameHistoryTable;
+  capability_source: CapabilitySourceTable;
   capability_stat: CapabilityStatTable;
   capability_versions: CapabilityVersionTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
+  output_schema: OutputSchemaTable;
   pml_migration: MigrationTable;
   principals: PrincipalTable;
   run_journal: RunJournalTable;
   scope_version: ScopeVersionTable;
   task_results: TaskResultTable;
+  tool_edge: ToolEdgeTable;
   tool_schema: ToolSchemaTable;
   tool_schema_change: ToolSchemaChangeTable;
   tool_usage: ToolUsageTable;

@@ -1,0 +1,51 @@
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+
+/** One step of a DAG. Arguments may be references into earlier results: `{"$ref": "read.content"}`. */
+export interface DagTask {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments?: JsonObject;
+  readonly dependsOn?: readonly string[];
+  /** Runs only when this reference (or its negation with a leading `!`) holds. */
+  readonly condition?: string;
+  /** Its failure does not end the run; what depends on it gets null. */
+  readonly safeToFail?: boolean;
+}
+
+export interface DagStructure {
+  readonly tasks: readonly DagTask[];
+}
+
+/** What a capability does. */
+export type CapabilitySource =
+  | { readonly type: "code"; readonly code: string }
+  | { readonly type: "dag"; readonly dagStructure: DagStructure }
+  | { readonly type: "tool"; readonly toolId: string; readonly defaultArgs?: JsonObject };
+
+export type CapabilityState = "draft" | "active" | "archived" | "deleted";
+
+/** How long answers may be remembered: not at all, while the process lives, or in the database. */
+export type CachePolicy = "none" | "memoize" | "persistent";
+
+/** One version of a capability, with everything that is needed to run it. */
+export interface Capability {
+  readonly id: string;
+  readonly version: number;
+  readonly displayName: string;
+  readonly fqdn: string;
+  readonly state: CapabilityState;
+  readonly source: CapabilitySource;
+  readonly sourceHash: string;
+  readonly parameters: JsonSchema;
+  /** A `StaticStructure`; kept as it was when the version was made. */
+  readonly structure: JsonValue;
+  readonly toolsUsed: readonly string[];
+  readonly description: string | undefined;
+  readonly cachePolicy: CachePolicy;
+  readonly ttlSeconds: number | undefined;
+}
+
+/** The program text, where the capability is one. */
+export function getCapabilityCode({ source }: Pick<Capability, "source">): string | null {
+  return source.type === "code" ? source.code : null;
+}

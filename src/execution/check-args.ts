@@ -1,0 +1,57 @@
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+
+/** Arguments with what the schema gives as defaults; own values win. */
+export function mergeDefaults(args: JsonObject, schema: JsonSchema): JsonObject {
+  const properties = (schema["properties"] ?? {}) as Record<string, { default?: JsonValue } | boolean>;
+  const defaults = Object.entries(properties).flatMap(([name, property]) =>
+    typeof property === "object" && property.default !== undefined && !Object.hasOwn(args, name)
+      ? [[name, property.default] as const]
+      : [],
+  );
+  return defaults.length === 0 ? args : { ...args, ...Object.fromEntries(defaults) };
+}
+
+/** What is missing or of the wrong type, in words; undefined when nothing is. */
+export function findArgumentProblem(args: JsonObject, schema: JsonSchema): string | undefined {
+  const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
+  const required = (schema["required"] ?? []) as readonly string[];
+  for (const name of required) {
+    if (!Object.hasOwn(args, name)) return `args.${name} is missing${describeExpected(properties[name])}`;
+  }
+  for (const [name, value] of Object.entries(args)) {
+    const expected = typesOf(properties[name]);
+    if (expected.length > 0 && !expected.some((type) => isOfType(value, type)))
+      return `args.${name} is ${describeValue(value)}, expected ${expected.join(" or ")}`;
+  }
+  return undefined;
+}
+
+function typesOf(schema: JsonSchema | undefined): readonly string[] {
+  const type = schema?.["type"];
+  return typeof type === "string" ? [type] : Array.isArray(type) ? (type as string[]) : [];
+}
+
+function isOfType(value: JsonValue, type: string): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function describeExpected(schema: JsonSchema | undefined): string {
+  const types = typesOf(schema);
+  return types.length === 0 ? "" : ` (${types.join(" or ")})`;
+}
+
+function describeValue(value: JsonValue): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,106 @@
+import type { JsonValue } from "../json.ts";
+import type { GuestError } from "./worker-bridge.ts";
+
+/** What a call is aimed at: a tool (`server:tool`), a capability by name, or a pause. */
+export type CallTarget =
+  | { readonly kind: "tool"; readonly tool: string }
+  | { readonly kind: "capability"; readonly name: string; readonly runId: string }
+  | { readonly kind: "sleep" };
+
+export interface CallEntry {
+  readonly kind: "call";
+  readonly seq: number;
+  readonly node: string | undefined;
+  readonly loop: string;
+  readonly target: CallTarget;
+  readonly args: JsonValue;
+  readonly at: number;
+}
+
+export interface AnswerEntry {
+  readonly kind: "answer";
+  readonly seq: number;
+  /** `seq` of the call. */
+  readonly call: number;
+  readonly clock: number;
+  readonly outcome:
+    | { readonly ok: true; readonly value: JsonValue }
+    | { readonly ok: false; readonly error: GuestError };
+}
+
+export interface DecisionEntry {
+  readonly kind: "decision";
+  readonly seq: number;
+  readonly node: string;
+  readonly loop: string;
+  readonly outcome: string;
+}
+
+export type JournalEntry = CallEntry | AnswerEntry | DecisionEntry;
+
+type Unnumbered<T> = T extends JournalEntry ? Omit<T, "seq"> : never;
+
+/** Makes entries durable, in their order. */
+export type WriteEntries = (entries: readonly JournalEntry[]) => Promise<void>;
+
+/** So that a run can be seen, and gone on with, before it ends or does anything that matters. */
+const WRITE_AFTER_MS = 100;
+
+/** Everything a run did, in order. What is durable is always a prefix of it. */
+export class Journal {
+  readonly #entries: JournalEntry[];
+  readonly #write: WriteEntries;
+  #written: number;
+  #writing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(write: WriteEntries, recorded: readonly JournalEntry[] = []) {
+    this.#entries = [...recorded];
+    this.#written = recorded.length;
+    this.#write = write;
+  }
+
+  get entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  /** How many entries the database has. */
+  get written(): number {
+    return this.#written;
+  }
+
+  append(entry: Unnumbered<JournalEntry>): number {
+    const seq = this.#entries.length;
+    this.#entries.push({ ...entry, seq });
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), WRITE_AFTER_MS).unref();
+    return seq;
+  }
+
+  /** Resolves when everything appended so far is durable. Calls made meanwhile share the next write. */
+  flush(): Promise<void> {
+    this.#stopTimer();
+    const wanted = this.#entries.length;
+    this.#writing = this.#writing
+      .catch(() => undefined) // told to whoever asked for that write; this one tries again
+      .then(async () => {
+        if (this.#written >= wanted && this.#written > 0) return;
+        const batch = this.#entries.slice(this.#written);
+        await this.#write(batch);
+        this.#written += batch.length;
+      });
+    return this.#writing;
+  }
+
+  /** Waits for writes under way and hands out what is left, for the transaction that ends the run. */
+  async close(): Promise<readonly JournalEntry[]> {
+    this.#stopTimer();
+    await this.#writing.catch(() => undefined); // what it could not write is handed out
+    this.#stopTimer();
+    return this.#entries.slice(this.#written);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import type { KnownTool, ToolCatalogue } from "../analysis/structure.ts";
+import type { JsonObject } from "../json.ts";
+import type { EffectHints } from "../permissions/effect.ts";
+
+/** A tool that programs can call. */
+export interface CallableTool extends KnownTool {
+  /** Of its whole definition. */
+  readonly contentHash: string;
+  readonly annotations?: EffectHints;
+  readonly description?: string;
+}
+
+/** All tools of the servers behind the gateway, as they are now. */
+export interface ToolDirectory extends ToolCatalogue {
+  findTool(server: string, tool: string): CallableTool | undefined;
+  findById(id: string): CallableTool | undefined;
+  readonly all: readonly CallableTool[];
+  /** Changes with every change of a tool. */
+  readonly version: number;
+}
+
+export interface ToolRequest {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly runId: string;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+}
+
+/** Makes one call of a real tool and records it as a use. Rejects when the tool could not be called. */
+export type CallTool = (request: ToolRequest) => Promise<Readonly<Record<string, unknown>>>;
+
+export type AskPerson = (question: {
+  readonly method: string;
+  readonly params?: Record<string, unknown>;
+}) => Promise<Record<string, unknown>>;
+
+export interface ProgressReport {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message: string;
+}
+
+/** Who runs something, and how they can be reached while it runs. */
+export interface RunCaller {
+  readonly principal: string;
+  readonly client: string | undefined;
+  /** Trace context of the request, to be passed on. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Present where the client can put a form before a person. */
+  readonly ask?: AskPerson;
+  readonly onProgress?: (report: ProgressReport) => void;
+}

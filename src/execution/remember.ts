@@ -1,0 +1,151 @@
+import { bumpScope } from "../capabilities/scope-version-store.ts";
+import type { StructureNode } from "../analysis/structure.ts";
+import type { Db } from "../db/client.ts";
+import type { JsonValue } from "../json.ts";
+import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
+import { type LearnedEdge, observedEdges } from "../learning/observed-edges.ts";
+import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type FinishedRun, finishRun } from "./finish-store.ts";
+import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
+import type { Runnable } from "./programs.ts";
+import { redact, redactText } from "./redact.ts";
+import type { Ended } from "./run-session.ts";
+import type { LogLine, Run } from "./run-store.ts";
+import { buildTrace, type Trace } from "./trace.ts";
+
+export interface MemoryOptions {
+  readonly db: Db;
+  readonly resultSeconds: number;
+  /** Values beyond this are kept as long as results are, and not in the journal. */
+  readonly maxValueBytes: number;
+}
+
+export interface EndedRun {
+  readonly run: Run;
+  readonly runnable: Runnable;
+  readonly journal: Journal;
+  readonly ended: Exclude<Ended, { kind: "parked" }>;
+  readonly logs: readonly LogLine[];
+  readonly durationMs: number;
+  /** Capabilities it called, by the name it used. */
+  readonly nested: ReadonlyMap<string, string>;
+}
+
+/** Keeps what a run did and what can be learned from it. */
+export class Memory {
+  readonly #options: MemoryOptions;
+  readonly #schemas = new Map<string, SeenSchema>();
+
+  constructor(options: MemoryOptions) {
+    this.#options = options;
+  }
+
+  async remember(ended: EndedRun): Promise<Trace> {
+    const { run, runnable, journal } = ended;
+    const { db } = this.#options;
+    const unwritten = await journal.close();
+    const trace = buildTrace(journal.entries, runnable.structure);
+    const finished = this.#describe(ended, trace, unwritten);
+    const becomesActive = runnable.capability.state === "draft" && finished.state === "succeeded" && finished.activate;
+    if (becomesActive) {
+      await db.transaction().execute(async (tx) => {
+        await finishRun(tx, finished);
+        await bumpScope(tx, run.scope);
+      });
+    } else await finishRun(db, finished);
+    await this.#learnShapes(ended, trace);
+    return trace;
+  }
+
+  #describe(ended: EndedRun, trace: Trace, unwritten: readonly JournalEntry[]): FinishedRun {
+    const { run, runnable, journal, logs, durationMs, nested } = ended;
+    const written = journal.entries.slice(0, journal.written);
+    const rewritten = written.flatMap((entry) => {
+      const kept = this.#keepable(entry);
+      return kept === entry ? [] : [kept];
+    });
+    const outcome = ended.ended;
+    return {
+      run: { ...run, args: redact(run.args) as Run["args"], intent: redactText(run.intent) },
+      state: outcome.kind === "returned" ? "succeeded" : outcome.kind === "failed" ? "failed" : "cancelled",
+      result: outcome.kind === "returned" ? this.#shorten(redact(outcome.value)) : undefined,
+      error: outcome.kind === "failed" ? { ...outcome.error, message: redactText(outcome.error.message) } : undefined,
+      logs: logs.map(({ level, text }) => ({ level, text: redactText(text) })),
+      trace: { ...trace, tasks: trace.tasks.map(redactTask) },
+      durationMs,
+      entries: unwritten.map((entry) => this.#keepable(entry)),
+      rewritten,
+      edges: learnedEdges(runnable, trace, nested),
+      calledCapabilities: [...new Set(nested.values())].filter((id) => id !== run.recordId),
+      activate: runnable.warnings.length === 0,
+      resultSeconds: this.#options.resultSeconds,
+    };
+  }
+
+  /** Without secrets, and without what is too large to be kept for long. */
+  #keepable(entry: JournalEntry): JournalEntry {
+    if (entry.kind === "call") return keepCall(entry, this.#shorten(redact(entry.args)));
+    if (entry.kind !== "answer" || !entry.outcome.ok) return entry;
+    const value = this.#shorten(redact(entry.outcome.value));
+    return value === entry.outcome.value ? entry : { ...entry, outcome: { ok: true, value } };
+  }
+
+  #shorten(value: JsonValue): JsonValue {
+    if (typeof value !== "object" && typeof value !== "string") return value;
+    const text = JSON.stringify(value);
+    if (text === undefined || text.length <= this.#options.maxValueBytes) return value;
+    return { $oversized: text.length, preview: text.slice(0, 240) };
+  }
+
+  /** Only values of a new shape are written; after a few runs there are none. */
+  async #learnShapes({ run, ended }: EndedRun, trace: Trace): Promise<void> {
+    const seen = trace.tasks.flatMap(({ tool, kind, result }) =>
+      kind === "tool" && result !== undefined ? [[tool, inferSchema(result)] as const] : [],
+    );
+    if (ended.kind === "returned") seen.push([`cap:${run.recordId}`, inferSchema(ended.value)]);
+    const key = (subject: string): string => `${run.scope.org}/${run.scope.project}/${subject}`;
+    const unknown = [...new Set(seen.map(([subject]) => subject))].filter((each) => !this.#schemas.has(key(each)));
+    for (const [subject, schema] of await readOutputSchemas(this.#options.db, run.scope, unknown))
+      this.#schemas.set(key(subject), schema);
+    for (const [subject, schema] of seen) {
+      const known = this.#schemas.get(key(subject));
+      if (known !== undefined && isDeepStrictEqual(mergeSchemas(known, schema), known)) continue;
+      const widened = await widenOutputSchema(this.#options.db, run.scope, { subject, seen: schema });
+      this.#schemas.set(key(subject), widened);
+    }
+  }
+}
+
+function keepCall(entry: CallEntry, args: JsonValue): CallEntry {
+  return args === entry.args ? entry : { ...entry, args };
+}
+
+function redactTask(task: Trace["tasks"][number]): Trace["tasks"][number] {
+  const error = task.error && { ...task.error, message: redactText(task.error.message) };
+  return {
+    ...task,
+    ...(task.result === undefined ? {} : { result: redact(task.result) }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function learnedEdges(
+  { capability, structure }: Runnable,
+  trace: Trace,
+  nested: ReadonlyMap<string, string>,
+): LearnedEdge[] {
+  const subjectOf = (node: StructureNode): string | undefined => {
+    if (node.type === "task") return node.tool;
+    const id = node.type === "capability" ? nested.get(node.capability) : undefined;
+    return id === undefined ? undefined : `cap:${id}`;
+  };
+  const own = `cap:${capability.id}`;
+  const used = new Set([
+    ...trace.tasks.flatMap(({ tool, kind }) => (kind === "tool" ? [tool] : [])),
+    ...[...nested.values()].map((id) => `cap:${id}`),
+  ]);
+  used.delete(own);
+  const contains = [...used].map((to): LearnedEdge => ({ from: own, to, type: "contains" }));
+  return [...observedEdges(structure, trace.path, subjectOf), ...contains];
+}

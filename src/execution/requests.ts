@@ -1,0 +1,69 @@
+import type { DagStructure } from "../capabilities/capability.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { RunError, RunOptions } from "./run-store.ts";
+
+/** What is asked for, after its form was checked. */
+export type ExecuteRequest = {
+  readonly intent: string;
+  readonly options: RunOptions & { readonly dryRun?: boolean };
+} & (
+  | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewName)
+  | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewName)
+  | { readonly kind: "capability"; readonly name: string; readonly args: JsonObject }
+);
+
+/** What a program that is new shall be called. */
+export interface NewName {
+  readonly name?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+}
+
+export interface TaskReport {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: "success" | "error" | "unfinished";
+  readonly durationMs: number;
+  readonly resultPreview: string;
+}
+
+export interface ApprovalNotice {
+  readonly id: string;
+  readonly tools: readonly string[];
+  readonly reasons: readonly string[];
+  readonly expiresAt: string;
+}
+
+/** What a call that a dry run came to would be. */
+export interface PlannedCall {
+  readonly nodeId: string | undefined;
+  readonly tool: string;
+  readonly args: JsonValue;
+  readonly decision: "allow" | "ask" | "deny" | "unknown";
+  /** Whether an earlier run had an answer to it. */
+  readonly recorded: boolean;
+}
+
+interface Identified {
+  readonly mode: "direct" | "call_by_name" | "dag";
+  readonly capabilityId?: string;
+  readonly capabilityName?: string;
+  readonly capabilityFqdn?: string;
+  readonly version?: number;
+  readonly workflowId?: string;
+  readonly traceId?: string;
+  readonly executionTimeMs: number;
+  readonly dag?: { readonly nodes: readonly JsonObject[]; readonly path: readonly string[] };
+  readonly tasks?: readonly TaskReport[];
+  readonly logs?: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export type ExecuteAnswer = Identified &
+  (
+    | { readonly status: "success"; readonly result: JsonValue }
+    | { readonly status: "error"; readonly error: RunError }
+    | { readonly status: "approval_required"; readonly approval: ApprovalNotice }
+    | { readonly status: "layer_complete" }
+    | { readonly status: "dry_run"; readonly plan: readonly PlannedCall[]; readonly possible: readonly string[] }
+  );

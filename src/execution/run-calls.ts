@@ -1,0 +1,263 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { findClosest } from "../config/closest.ts";
+import type { JsonObject } from "../json.ts";
+import type { Effect } from "../permissions/effect.ts";
+import type { AnswerEntry, CallEntry, CallTarget, Journal } from "./journal.ts";
+import type { CallTool, RunCaller, ToolDirectory } from "./ports.ts";
+import type { Replay } from "./replay.ts";
+import type { LogLine, Run } from "./run-store.ts";
+import { unwrapResult } from "./unwrap-result.ts";
+import type { CallAnswer, CallSite, GuestCall, GuestError, RunHost } from "./worker-bridge.ts";
+
+/** Why a run stops in the middle and waits. */
+export type ParkReason =
+  | { readonly kind: "tool"; readonly tool: string }
+  /** Begun before an interruption, with side effects: nobody knows whether it happened. */
+  | { readonly kind: "ambiguous"; readonly call: CallEntry; readonly tool: string }
+  | { readonly kind: "layer" };
+
+export type GuardVerdict =
+  | { readonly kind: "allowed"; readonly effect: Effect }
+  | { readonly kind: "denied"; readonly reason: string }
+  | { readonly kind: "ask" };
+
+export interface NestedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly runId: string;
+  /** The call of the parent that it answers. */
+  readonly call: string;
+}
+
+export interface RunCallsOptions {
+  readonly run: Run;
+  readonly journal: Journal;
+  readonly replay: Replay;
+  readonly tools: ToolDirectory;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+  readonly callTool: CallTool;
+  readonly callCapability: (call: NestedCall) => Promise<AnswerEntry["outcome"]>;
+  readonly newRunId: () => string;
+  /** Whether the run may call this tool, asked before each call. */
+  readonly guard: (tool: string) => Promise<GuardVerdict>;
+  /** What a person said about a call whose outcome is not known. */
+  readonly resolveAmbiguous: (call: CallEntry) => Promise<"repeat" | "give_up" | undefined>;
+  /** Ends the run for now; calls that are under way are not answered any more. */
+  readonly park: (reason: ParkReason) => void;
+  readonly fail: (error: GuestError) => void;
+}
+
+/** Everything a running program reaches: each call is looked up in the journal, checked, made and recorded. */
+export class RunCalls implements RunHost {
+  readonly #options: RunCallsOptions;
+  readonly logs: LogLine[] = [];
+  #inFlight = 0;
+  #finished = 0;
+  #clock: number;
+  /** An answer that is not from the journal went back: whatever is called from here on is the next layer. */
+  #layerAnswered = false;
+  #parkAfterLayer = false;
+
+  constructor(options: RunCallsOptions) {
+    this.#options = options;
+    this.#clock = options.run.startedMs;
+  }
+
+  call(call: GuestCall): Promise<CallAnswer> {
+    return this.#answer(call).catch((error: unknown) => {
+      if (!(error instanceof Stopped)) this.#options.fail(asGuestError(error));
+      return NEVER;
+    });
+  }
+
+  decided({ node, loop }: CallSite, outcome: string): void {
+    const { journal, replay } = this.#options;
+    if (node !== undefined && !replay.hasDecision(node, loop))
+      journal.append({ kind: "decision", node, loop, outcome });
+  }
+
+  logged(level: string, text: string): void {
+    this.logs.push({ level, text });
+  }
+
+  async #answer(call: GuestCall): Promise<CallAnswer> {
+    const { replay, run } = this.#options;
+    const target = this.#targetOf(call);
+    const { node, loop, args } = call;
+    const known = replay.find({ node, loop, target, args });
+    if (known.kind === "answered") {
+      await replay.turnOf(known.answer);
+      this.#clock = known.answer.clock;
+      return { ...known.answer.outcome, clock: known.answer.clock };
+    }
+    if (known.kind === "diverged") throw new Error(describeDivergence(known.recorded, target));
+    if (known.kind === "new" && run.options.perLayerValidation === true) await this.#stopBetweenLayers();
+    this.#inFlight++;
+    try {
+      const outcome =
+        known.kind === "ambiguous"
+          ? await this.#performAgain(known.call, call)
+          : await this.#performFirst(call, target);
+      return await this.#record(outcome);
+    } finally {
+      this.#inFlight--;
+      this.#parkWhenLayerIsDone();
+    }
+  }
+
+  async #performFirst(call: GuestCall, target: CallTarget): Promise<Performed> {
+    const { journal } = this.#options;
+    const guarded = target.kind === "tool" ? await this.#check(target.tool) : undefined;
+    const { node, loop, args } = call;
+    const seq = journal.append({ kind: "call", node, loop, target, args, at: Date.now() });
+    if (guarded?.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
+    // What has effects is on disk before it goes out; what only reads can simply be made again.
+    const hasEffects = guarded?.kind === "allowed" && guarded.effect !== "read";
+    if (hasEffects) await journal.flush();
+    return { seq, hasEffects, outcome: await this.#perform(call, target, seq) };
+  }
+
+  async #performAgain(recorded: CallEntry, call: GuestCall): Promise<Performed> {
+    const { target, seq } = recorded;
+    if (target.kind === "tool") {
+      const guarded = await this.#check(target.tool);
+      if (guarded.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
+      if (guarded.effect === "write" || guarded.effect === "destructive") {
+        const said = await this.#options.resolveAmbiguous(recorded);
+        if (said === undefined) this.#park({ kind: "ambiguous", call: recorded, tool: target.tool });
+        if (said === "give_up") return { seq, outcome: { ok: false, error: unknownOutcome(target.tool) } };
+      }
+    }
+    return { seq, outcome: await this.#perform(call, target, seq) };
+  }
+
+  async #check(tool: string): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
+    if (this.#options.tools.findById(tool) === undefined) return { kind: "allowed", effect: "read" };
+    const verdict = await this.#options.guard(tool);
+    return verdict.kind === "ask" ? this.#park({ kind: "tool", tool }) : verdict;
+  }
+
+  #perform(call: GuestCall, target: CallTarget, seq: number): Promise<AnswerEntry["outcome"]> {
+    const args = (call.args ?? {}) as JsonObject;
+    switch (target.kind) {
+      case "tool":
+        return this.#callTool(target.tool, args);
+      case "capability":
+        return this.#options.callCapability({ name: target.name, args, runId: target.runId, call: String(seq) });
+      case "sleep":
+        return this.#sleep(call.kind === "sleep" ? call.ms : 0);
+    }
+  }
+
+  async #callTool(tool: string, args: JsonObject): Promise<AnswerEntry["outcome"]> {
+    const { tools, callTool, run, caller, signal } = this.#options;
+    if (tools.findById(tool) === undefined) return { ok: false, error: unknownTool(tool, tools) };
+    try {
+      return unwrapResult(tool, await callTool({ tool, args, runId: run.id, caller, signal }));
+    } catch (error) {
+      if (signal.aborted) throw new Stopped();
+      const { message } = asGuestError(error);
+      return { ok: false, error: { name: "ToolError", code: "tool_unavailable", message: `${tool}: ${message}` } };
+    }
+  }
+
+  async #sleep(ms: number): Promise<AnswerEntry["outcome"]> {
+    const { signal } = this.#options;
+    await pause(ms, undefined, { signal }).catch(() => {
+      throw new Stopped();
+    });
+    return { ok: true, value: null };
+  }
+
+  async #record({ seq, outcome, hasEffects = false }: Performed): Promise<CallAnswer> {
+    const { journal, replay, signal, caller } = this.#options;
+    await replay.caughtUp;
+    if (signal.aborted) throw new Stopped();
+    this.#clock = Math.max(this.#clock, Date.now());
+    journal.append({ kind: "answer", call: seq, clock: this.#clock, outcome });
+    // Nobody waits for it, but the sooner it is on disk the less is left in doubt by a crash.
+    if (hasEffects) void journal.flush().catch(() => undefined);
+    this.#layerAnswered = true;
+    caller.onProgress?.({ progress: ++this.#finished, message: describeProgress(journal.entries[seq]) });
+    return { ...outcome, clock: this.#clock };
+  }
+
+  /** Calls made before any new answer went back are one layer; the first one after that waits for a person. */
+  async #stopBetweenLayers(): Promise<void> {
+    if (!this.#layerAnswered) return;
+    this.#parkAfterLayer = true;
+    this.#parkWhenLayerIsDone();
+    await NEVER;
+  }
+
+  #parkWhenLayerIsDone(): void {
+    if (this.#parkAfterLayer && this.#inFlight === 0 && !this.#options.signal.aborted)
+      this.#options.park({ kind: "layer" });
+  }
+
+  #park(reason: ParkReason): never {
+    this.#options.park(reason);
+    throw new Stopped();
+  }
+
+  #targetOf(call: GuestCall): CallTarget {
+    switch (call.kind) {
+      case "tool": {
+        const known = this.#options.tools.findTool(call.server, call.tool);
+        return { kind: "tool", tool: known?.id ?? `${call.server}:${call.tool}` };
+      }
+      case "capability":
+        return { kind: "capability", name: call.name, runId: this.#options.newRunId() };
+      case "sleep":
+        return { kind: "sleep" };
+    }
+  }
+}
+
+interface Performed {
+  readonly seq: number;
+  readonly hasEffects?: boolean;
+  readonly outcome: AnswerEntry["outcome"];
+}
+
+/** The run is over for now; nobody waits for this call any more. */
+class Stopped extends Error {}
+
+const NEVER = new Promise<never>(() => undefined);
+
+function describeProgress(entry: unknown): string {
+  const { target } = entry as CallEntry;
+  return target.kind === "tool" ? target.tool : target.kind === "capability" ? target.name : "sleep";
+}
+
+function describeDivergence(recorded: CallEntry, target: CallTarget): string {
+  const before = recorded.target.kind === "tool" ? recorded.target.tool : recorded.target.kind;
+  const now = target.kind === "tool" ? target.tool : target.kind;
+  return `The run cannot be gone on with: at ${recorded.node ?? "a dynamic call"} it called ${before} with other arguments before, and ${now} now`;
+}
+
+function denied(target: CallTarget, reason: string): GuestError {
+  const tool = target.kind === "tool" ? target.tool : target.kind;
+  return { name: "PermissionError", code: "permission_denied", message: `${tool}: ${reason}` };
+}
+
+function unknownOutcome(tool: string): GuestError {
+  const message = `${tool}: the run was interrupted during this call; whether it happened is not known`;
+  return { name: "ToolError", code: "outcome_unknown", message };
+}
+
+function unknownTool(tool: string, tools: ToolDirectory): GuestError {
+  const closest = findClosest(
+    tool,
+    tools.all.map(({ id }) => id),
+  );
+  const hint = closest === undefined ? "pml_discover finds tools by intent" : `did you mean ${closest}?`;
+  return { name: "ToolError", code: "unknown_tool", message: `Unknown tool ${tool}; ${hint}` };
+}
+
+function asGuestError(error: unknown): GuestError {
+  return error instanceof Error
+    ? { name: error.name, message: error.message }
+    : { name: "Error", message: String(error) };
+}

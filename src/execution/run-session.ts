@@ -1,0 +1,182 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { DagFailure, executeDag } from "./dag-executor.ts";
+import { Journal, type JournalEntry } from "./journal.ts";
+import type { Runnable } from "./programs.ts";
+import { Replay } from "./replay.ts";
+import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
+import type { LogLine, Run, RunError } from "./run-store.ts";
+import type { GuestError, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
+
+/** How a run ended, or why it stopped. */
+export type Ended =
+  | { readonly kind: "returned"; readonly value: JsonValue }
+  | { readonly kind: "failed"; readonly error: RunError }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "parked"; readonly reason: ParkReason };
+
+export interface SessionOptions {
+  readonly run: Run;
+  readonly runnable: Runnable;
+  readonly recorded: readonly JournalEntry[];
+  readonly write: (entries: readonly JournalEntry[]) => Promise<void>;
+  readonly sandbox: Sandbox;
+  readonly limits: RunLimits;
+  readonly depth: number;
+  readonly signal: AbortSignal;
+  readonly calls: Omit<RunCallsOptions, "run" | "journal" | "replay" | "signal" | "park" | "fail">;
+}
+
+export interface SessionResult {
+  readonly ended: Ended;
+  readonly logs: readonly LogLine[];
+  readonly warnings: readonly string[];
+}
+
+/** One run from its beginning, or from where its journal left it, to an end or a stop. */
+export class RunSession {
+  readonly journal: Journal;
+  readonly run: Run;
+  readonly #options: SessionOptions;
+  readonly #stop = new AbortController();
+  #stopped: Ended | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.run = options.run;
+    this.journal = new Journal(options.write, options.recorded);
+  }
+
+  /** Whether it goes on with what an earlier session began. */
+  get wasResumed(): boolean {
+    return this.#options.recorded.length > 0;
+  }
+
+  /** Stops it until something is decided. */
+  park(reason: ParkReason): void {
+    this.#end({ kind: "parked", reason });
+  }
+
+  async execute(): Promise<SessionResult> {
+    const { signal, run, calls: ports } = this.#options;
+    const cancel = (): void => this.#end({ kind: "cancelled" });
+    signal.addEventListener("abort", cancel, { once: true });
+    if (signal.aborted) cancel();
+    const calls = new RunCalls({
+      ...ports,
+      run,
+      journal: this.journal,
+      replay: new Replay(this.#options.recorded),
+      signal: this.#stop.signal,
+      park: (reason) => this.park(reason),
+      fail: (error) => this.#end({ kind: "failed", error: toRunError(error) }),
+    });
+    try {
+      const { ended, warnings } = await this.#perform(calls);
+      return { ended: this.#stopped ?? ended, logs: calls.logs, warnings };
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      this.#stop.abort(); // calls that the program did not wait for
+    }
+  }
+
+  #end(ended: Ended): void {
+    this.#stopped ??= ended;
+    this.#stop.abort();
+  }
+
+  async #perform(calls: RunCalls): Promise<{ ended: Ended; warnings: readonly string[] }> {
+    const { body } = this.#options.runnable;
+    if (body.kind === "code") return this.#runCode(body.program.instrumented, calls);
+    const work = body.kind === "dag" ? executeDag(body.dag, this.run.args, calls) : this.#delegate(body.source, calls);
+    const stopped = new Promise<Ended>((resolve) => {
+      this.#stop.signal.addEventListener("abort", () => resolve(this.#stopped ?? { kind: "cancelled" }), {
+        once: true,
+      });
+    });
+    const done = work.then(
+      (value): Ended => ({ kind: "returned", value }),
+      (error: unknown): Ended => ({ kind: "failed", error: describeFailure(error) }),
+    );
+    return { ended: await Promise.race([done, stopped]), warnings: [] };
+  }
+
+  async #runCode(
+    { code, originalPosition }: { code: string; originalPosition(line: number, column: number): Position },
+    calls: RunCalls,
+  ): Promise<{ ended: Ended; warnings: readonly string[] }> {
+    const { sandbox, limits, depth } = this.#options;
+    const { args, seed, startedMs, options } = this.run;
+    const outcome = await sandbox.run(
+      {
+        code,
+        fileName: PROGRAM_FILE,
+        args,
+        seed,
+        startedAt: startedMs,
+        depth,
+        limits: options.timeoutMs === undefined ? limits : { ...limits, wallMs: options.timeoutMs },
+      },
+      calls,
+      this.#stop.signal,
+    );
+    return { ended: toEnded(outcome, originalPosition), warnings: outcome.warnings };
+  }
+
+  async #delegate(
+    { toolId, defaultArgs = {} }: { readonly toolId: string; readonly defaultArgs?: JsonObject },
+    calls: RunCalls,
+  ): Promise<JsonValue> {
+    const colon = toolId.indexOf(":");
+    const answer = await calls.call({
+      kind: "tool",
+      id: 1,
+      node: "n1",
+      loop: "",
+      server: toolId.slice(0, colon),
+      tool: toolId.slice(colon + 1),
+      args: { ...defaultArgs, ...this.run.args },
+    });
+    if (!answer.ok) throw new DagFailure("n1", { code: "tool_error", ...answer.error });
+    return answer.value;
+  }
+}
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What programs are called in error messages. */
+const PROGRAM_FILE = "program.ts";
+
+function toEnded(outcome: RunOutcome, originalPosition: (line: number, column: number) => Position): Ended {
+  switch (outcome.kind) {
+    case "returned":
+      return { kind: "returned", value: outcome.value };
+    case "threw": {
+      const at = outcome.at === undefined ? {} : originalPosition(outcome.at.line, outcome.at.column);
+      return { kind: "failed", error: { ...toRunError(outcome.error), ...at } };
+    }
+    case "limit":
+      return {
+        kind: "failed",
+        error: { code: "limit_exceeded", message: outcome.message, hint: `The limit is sandbox.${outcome.limit}.` },
+      };
+    case "aborted":
+      return { kind: "cancelled" };
+    case "crashed":
+      return { kind: "failed", error: { code: "sandbox_crashed", message: outcome.message } };
+  }
+}
+
+function toRunError({ name, message, code }: GuestError): RunError {
+  return {
+    code: code ?? "program_error",
+    message: code === undefined && name !== "Error" ? `${name}: ${message}` : message,
+  };
+}
+
+function describeFailure(error: unknown): RunError {
+  if (error instanceof DagFailure) return { code: error.code, message: `Task ${error.task}: ${error.message}` };
+  return { code: "program_error", message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,289 @@
+import { sql } from "kysely";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db, Tx } from "../db/client.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { JournalEntry } from "./journal.ts";
+
+export type RunState = "running" | "parked" | "succeeded" | "failed" | "cancelled";
+export type RunKind = "code" | "dag" | "tool";
+
+/** Everything another process needs in order to go on with a run, but for its journal. */
+export interface Run {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly kind: RunKind;
+  readonly recordId: string;
+  readonly version: number;
+  readonly sourceHash: string;
+  readonly intent: string;
+  readonly args: JsonObject;
+  readonly seed: number;
+  readonly startedMs: number;
+  readonly principal: string;
+  readonly client: string | undefined;
+  readonly parent: { readonly runId: string; readonly call: string } | undefined;
+  readonly options: RunOptions;
+  /** The tools a person or the rules let it call. */
+  readonly approvedTools: readonly string[];
+}
+
+export interface RunOptions {
+  readonly perLayerValidation?: boolean;
+  readonly timeoutMs?: number;
+  readonly contextTags?: readonly string[];
+}
+
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly hint?: string;
+}
+
+export interface StoredRun extends Run {
+  readonly state: RunState;
+  readonly approvalId: string | undefined;
+  readonly result: JsonValue | undefined;
+  readonly error: RunError | undefined;
+  readonly logs: readonly LogLine[];
+  readonly createdAt: Date;
+  readonly finishedAt: Date | undefined;
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly text: string;
+}
+
+export interface Lease {
+  readonly owner: string;
+  readonly seconds: number;
+}
+
+/** The run as it begins, with what its journal has by then. */
+export async function beginRun(
+  db: Db | Tx,
+  run: Run,
+  { entries, lease }: { readonly entries: readonly JournalEntry[]; readonly lease: Lease },
+): Promise<void> {
+  await sql`
+    WITH run AS (
+      INSERT INTO execution_run (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
+        started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, owner, lease_until)
+      VALUES (${run.scope.org}, ${run.id}, ${run.scope.project}, ${run.kind}, 'running', ${run.recordId}, ${run.version},
+        ${run.sourceHash}, ${run.intent}, ${toJson(run.args)}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
+        ${run.client ?? null}, ${run.parent?.runId ?? null}, ${run.parent?.call ?? null}, ${toJson(run.options)}::jsonb,
+        ${[...run.approvedTools]}, ${lease.owner}, now() + make_interval(secs => ${lease.seconds}))
+      ON CONFLICT (org, id) DO UPDATE SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until,
+        approved_tools = excluded.approved_tools)
+    ${insertEntries(run, entries)}`.execute(db);
+}
+
+export async function appendEntries(db: Db, run: Run, entries: readonly JournalEntry[]): Promise<void> {
+  if (entries.length > 0) await sql`${insertEntries(run, entries)}`.execute(db);
+}
+
+function insertEntries({ scope, id }: Pick<Run, "scope" | "id">, entries: readonly JournalEntry[]) {
+  return sql`
+    INSERT INTO run_journal (org, run_id, seq, kind, node_id, loop_index, tool_id, payload)
+    SELECT ${scope.org}, ${id}::uuid, e.seq, e.kind, e.node_id, e.loop_index, e.tool_id, e.payload
+    FROM jsonb_to_recordset(${toJson(entries.map(toRow))}::jsonb)
+      AS e(seq integer, kind text, node_id text, loop_index text, tool_id text, payload jsonb)
+    ON CONFLICT (org, run_id, seq) DO NOTHING`;
+}
+
+/** Stops the run where it is, until somebody decides. */
+export async function parkRun(
+  db: Db,
+  run: Run,
+  { entries, approvalId }: { readonly entries: readonly JournalEntry[]; readonly approvalId: string | undefined },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await beginRun(tx, run, { entries, lease: { owner: "", seconds: 0 } });
+    await tx
+      .updateTable("execution_run")
+      .set({ state: "parked", approval_id: approvalId ?? null, owner: null, lease_until: null })
+      .where("org", "=", run.scope.org)
+      .where("id", "=", run.id)
+      .execute();
+  });
+}
+
+export async function readJournal(db: Db, { org }: Scope, runId: string): Promise<JournalEntry[]> {
+  const rows = await db
+    .selectFrom("run_journal")
+    .select(["seq", "kind", "node_id", "loop_index", "payload"])
+    .where("org", "=", org)
+    .where("run_id", "=", runId)
+    .orderBy("seq")
+    .execute();
+  return rows.map(
+    ({ seq, kind, node_id: node, loop_index: loop, payload }) =>
+      ({ seq, kind, node: node ?? undefined, loop: loop ?? "", ...fromPayload(payload) }) as unknown as JournalEntry,
+  );
+}
+
+export async function findRun(db: Db, { org, project }: Scope, id: string): Promise<StoredRun | undefined> {
+  const row = await db
+    .selectFrom("execution_run")
+    .selectAll()
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+export async function findNestedRun(
+  db: Db,
+  { org, project }: Scope,
+  parent: { readonly runId: string; readonly call: string },
+): Promise<StoredRun | undefined> {
+  const row = await db
+    .selectFrom("execution_run")
+    .selectAll()
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("parent_run_id", "=", parent.runId)
+    .where("parent_call", "=", parent.call)
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+export interface RunFilter {
+  readonly states?: readonly RunState[];
+  readonly recordId?: string;
+  readonly limit: number;
+}
+
+/** Newest first; nested ones are found through their parents. */
+export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilter): Promise<StoredRun[]> {
+  let query = db
+    .selectFrom("execution_run")
+    .selectAll()
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("parent_run_id", "is", null)
+    .orderBy("created_at", "desc")
+    .limit(filter.limit);
+  if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
+  if (filter.recordId !== undefined) query = query.where("record_id", "=", filter.recordId);
+  return (await query.execute()).map(toRun);
+}
+
+/** Takes over runs whose process is gone. On the embedded engine every other owner is gone. */
+export async function claimAbandonedRuns(
+  db: Db,
+  { owner, seconds, waitForLease }: Lease & { readonly waitForLease: boolean },
+): Promise<StoredRun[]> {
+  const rows = await db
+    .updateTable("execution_run")
+    .set({ owner, lease_until: sql`now() + make_interval(secs => ${seconds})` })
+    .where("state", "=", "running")
+    .where("parent_run_id", "is", null)
+    .where((where) => where.or([where("owner", "is", null), where("owner", "!=", owner)]))
+    .where(waitForLease ? sql<boolean>`(lease_until IS NULL OR lease_until < now())` : sql<boolean>`true`)
+    .returningAll()
+    .execute();
+  return rows.map(toRun);
+}
+
+export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<void> {
+  await db
+    .updateTable("execution_run")
+    .set({ lease_until: sql`now() + make_interval(secs => ${seconds})` })
+    .where("state", "=", "running")
+    .where("owner", "=", owner)
+    .execute();
+}
+
+export function toRow(entry: JournalEntry): JsonObject {
+  const { seq, kind } = entry;
+  switch (entry.kind) {
+    case "call": {
+      const { node, loop, target, args, at } = entry;
+      const tool = target.kind === "tool" ? target.tool : target.kind === "capability" ? `cap:${target.name}` : null;
+      const payload = toPayload({ target: { ...target }, args, at });
+      return { seq, kind, node_id: node ?? null, loop_index: loop, tool_id: tool, payload };
+    }
+    case "answer": {
+      const { call, clock, outcome } = entry;
+      return { seq, kind, payload: toPayload({ call, clock, outcome: outcome as unknown as JsonValue }) };
+    }
+    case "decision":
+      return { seq, kind, node_id: entry.node, loop_index: entry.loop, payload: { outcome: entry.outcome } };
+  }
+}
+
+/** What jsonb cannot hold: NUL, and half of a surrogate pair, as JSON.stringify writes them. */
+const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value ?? null).replace(UNSTORABLE, String.raw`$1\ufffd`);
+}
+
+/** Replay needs every character: a payload that jsonb cannot hold is kept as text in it. */
+function toPayload(payload: JsonObject): JsonObject {
+  const text = JSON.stringify(payload);
+  return text.search(UNSTORABLE) === -1 ? payload : { exact: text };
+}
+
+function fromPayload(payload: unknown): object {
+  const { exact } = payload as { exact?: string };
+  return exact === undefined ? (payload as object) : (JSON.parse(exact) as object);
+}
+
+interface RunRow {
+  id: string;
+  org: string;
+  project: string;
+  kind: RunKind;
+  state: RunState;
+  record_id: string | null;
+  version: number | null;
+  source_hash: string | null;
+  intent: string | null;
+  input: unknown;
+  seed: number;
+  started_ms: number;
+  principal: string | null;
+  client: string | null;
+  parent_run_id: string | null;
+  parent_call: string | null;
+  options: unknown;
+  approved_tools: string[] | null;
+  approval_id: string | null;
+  result: unknown;
+  error: unknown;
+  logs: unknown;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+function toRun(row: RunRow): StoredRun {
+  return {
+    id: row.id,
+    scope: { org: row.org, project: row.project },
+    kind: row.kind,
+    state: row.state,
+    recordId: row.record_id ?? "",
+    version: row.version ?? 1,
+    sourceHash: row.source_hash ?? "",
+    intent: row.intent ?? "",
+    args: (row.input ?? {}) as JsonObject,
+    seed: row.seed,
+    startedMs: row.started_ms,
+    principal: row.principal ?? "",
+    client: row.client ?? undefined,
+    parent: row.parent_run_id === null ? undefined : { runId: row.parent_run_id, call: row.parent_call ?? "" },
+    options: (row.options ?? {}) as RunOptions,
+    approvedTools: row.approved_tools ?? [],
+    approvalId: row.approval_id ?? undefined,
+    result: (row.result ?? undefined) as JsonValue | undefined,
+    error: (row.error ?? undefined) as RunError | undefined,
+    logs: (row.logs ?? []) as LogLine[],
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+  };
+}

@@ -1,0 +1,40 @@
+import type { JsonValue } from "../json.ts";
+import type { GuestError } from "./worker-bridge.ts";
+
+type ToolOutcome =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly error: GuestError };
+
+/** What code gets for a tool's result: structured content, else parsed JSON text, else text, else the content list. */
+export function unwrapResult(tool: string, result: Readonly<Record<string, unknown>>): ToolOutcome {
+  const content = Array.isArray(result["content"]) ? (result["content"] as readonly ContentBlock[]) : [];
+  if (result["isError"] === true) {
+    const message = textOf(content) ?? "the tool failed without saying why";
+    return { ok: false, error: { name: "ToolError", code: "tool_error", message: `${tool}: ${message}` } };
+  }
+  const structured = result["structuredContent"] as JsonValue | undefined;
+  if (structured !== undefined) return { ok: true, value: structured };
+  const text = textOf(content);
+  return { ok: true, value: text === undefined ? (content as unknown as JsonValue) : parseText(text) };
+}
+
+interface ContentBlock {
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** undefined where there is anything but text. */
+function textOf(content: readonly ContentBlock[]): string | undefined {
+  if (content.length === 0 || content.some(({ type }) => type !== "text")) return undefined;
+  return content.map(({ text }) => text ?? "").join("\n");
+}
+
+/** Only what can be nothing but JSON: a number or a word in quotes may well be meant as text. */
+function parseText(text: string): JsonValue {
+  if (!/^\s*[{[]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}

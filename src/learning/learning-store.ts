@@ -1,0 +1,101 @@
+import { sql } from "kysely";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+import { mergeSchemas, type SeenSchema } from "./output-schema.ts";
+
+export interface PathStatistics {
+  readonly path: readonly string[];
+  readonly count: number;
+  readonly successRate: number;
+  readonly averageMs: number;
+}
+
+export interface DecisionStatistics {
+  readonly nodeId: string;
+  readonly outcomes: Readonly<Record<string, { readonly count: number; readonly successRate: number }>>;
+}
+
+/** What the runs of one version have in common. */
+export interface Learning {
+  readonly paths: readonly PathStatistics[];
+  readonly dominantPath: readonly string[] | undefined;
+  readonly decisionStats: readonly DecisionStatistics[];
+}
+
+export async function readLearning(
+  db: Db,
+  { org }: Scope,
+  { id, version }: { readonly id: string; readonly version: number },
+): Promise<Learning> {
+  const paths = await db
+    .selectFrom("capability_path")
+    .select(["path", "count", "success_count", "total_ms"])
+    .where("org", "=", org)
+    .where("record_id", "=", id)
+    .where("version", "=", version)
+    .orderBy("count", "desc")
+    .orderBy("path_key")
+    .execute();
+  const decisions = await db
+    .selectFrom("capability_decision")
+    .select(["node_id", "outcome", "count", "success_count"])
+    .where("org", "=", org)
+    .where("record_id", "=", id)
+    .where("version", "=", version)
+    .orderBy("node_id")
+    .orderBy("outcome")
+    .execute();
+  return {
+    paths: paths.map(({ path, count, success_count: successes, total_ms: total }) => ({
+      path,
+      count,
+      successRate: successes / count,
+      averageMs: total / count,
+    })),
+    dominantPath: paths[0]?.path,
+    decisionStats: [...Map.groupBy(decisions, ({ node_id: node }) => node)].map(([nodeId, rows]) => ({
+      nodeId,
+      outcomes: Object.fromEntries(
+        rows.map((row) => [row.outcome, { count: row.count, successRate: row.success_count / row.count }]),
+      ),
+    })),
+  };
+}
+
+export async function readOutputSchemas(
+  db: Db,
+  { org, project }: Scope,
+  subjects: readonly string[],
+): Promise<Map<string, SeenSchema>> {
+  if (subjects.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("output_schema")
+    .select(["subject", "schema"])
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("subject", "in", [...subjects])
+    .execute();
+  return new Map(rows.map(({ subject, schema }) => [subject, schema as SeenSchema]));
+}
+
+/** Merged under a lock, since another replica may have seen something else meanwhile. Returns what it is now. */
+export async function widenOutputSchema(
+  db: Db,
+  { org, project }: Scope,
+  { subject, seen }: { readonly subject: string; readonly seen: SeenSchema },
+): Promise<SeenSchema> {
+  return await db.transaction().execute(async (tx) => {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${org}/${project}/${subject}`}, 1))`.execute(tx);
+    const known = await readOutputSchemas(tx, { org, project }, [subject]);
+    const schema = mergeSchemas(known.get(subject) ?? seen, seen);
+    const text = JSON.stringify(schema);
+    await tx
+      .insertInto("output_schema")
+      .values({ org, project, subject, schema: text })
+      .onConflict((conflict) =>
+        conflict.columns(["org", "project", "subject"]).doUpdateSet({ schema: text, changed_at: sql`now()` }),
+      )
+      .execute();
+    return schema;
+  });
+}
