@@ -136,6 +136,11 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "Capabilities call each other more levels deep than is allowed.",
   },
+  run_in_progress: {
+    id: "PML-E3010",
+    exit: EXIT.failed,
+    meaning: "A run that somebody wants to go on with is being worked on already.",
+  },
   daemon_unreachable: {
     id: "PML-E4001",
     exit: EXIT.unreachable,

@@ -4,7 +4,7 @@ import type { Approval } from "../permissions/approval.ts";
 import { PREVIEW_LENGTH } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
-import type { ExecuteAnswer, TaskReport } from "./requests.ts";
+import type { ExecuteAnswer, PlannedCall, TaskReport } from "./requests.ts";
 import type { Ended } from "./run-session.ts";
 import type { LogLine, Run, RunError, StoredRun } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
@@ -26,7 +26,16 @@ export type Stop =
   | { readonly kind: "ended"; readonly ended: Exclude<Ended, { kind: "parked" }> }
   | { readonly kind: "over"; readonly run: StoredRun }
   | { readonly kind: "waiting"; readonly approval: Approval }
-  | { readonly kind: "layer" };
+  | { readonly kind: "layer" }
+  | ({ readonly kind: "dry_run" } & DryRunReport);
+
+export interface DryRunReport {
+  readonly plan: readonly PlannedCall[];
+  /** Tools of the program that it did not come to. */
+  readonly possible: readonly string[];
+  /** How it would end, where everything it asked for was known. */
+  readonly outcome: Exclude<Ended, { kind: "parked" }> | undefined;
+}
 
 export function toAnswer(told: Told, stop: Stop): ExecuteAnswer {
   const base = describe(told);
@@ -37,6 +46,12 @@ export function toAnswer(told: Told, stop: Stop): ExecuteAnswer {
       return { ...base, ...describeOver(stop.run) };
     case "layer":
       return { ...base, status: "layer_complete" };
+    case "dry_run": {
+      const { plan, possible, outcome } = stop;
+      const { workflowId: _none, traceId: _neither, ...rest } = base;
+      const end = outcome === undefined ? {} : describeEnd(outcome);
+      return { ...rest, ...end, status: "dry_run", plan, possible };
+    }
     case "waiting": {
       const { id, tools, reasons, expiresAt } = stop.approval;
       const asked = tools.filter(({ decision }) => decision === "ask").map(({ tool }) => tool);

@@ -2,7 +2,7 @@ import type { Approval } from "../permissions/approval.ts";
 import type { Effect } from "../permissions/effect.ts";
 import { buildQuestion, readReply } from "../permissions/elicitation.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import type { BoundPlan, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
+import type { BoundPlan, Decision, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
 import type { CallEntry } from "./journal.ts";
 import type { RunCaller, ToolDirectory } from "./ports.ts";
 import type { Runnable } from "./programs.ts";
@@ -13,6 +13,8 @@ import type { Run, RunError, StoredRun } from "./run-store.ts";
 export interface ApprovedPlan {
   /** Tool and hash of its definition. */
   readonly tools: readonly string[];
+  /** Nothing in it changes anything. */
+  readonly onlyReads: boolean;
   check(tool: string): Promise<GuardVerdict>;
 }
 
@@ -82,6 +84,11 @@ export class Approver {
     return use.kind === "used" ? "repeat" : use.kind === "refused" ? "give_up" : undefined;
   }
 
+  /** What the rules say of one tool, without asking anybody. */
+  async decideTool(run: Run, tool: string): Promise<Decision> {
+    return (await this.#planForTool(run, tool)).verdict.decision;
+  }
+
   #verdict(run: Run, { body }: Runnable, tools: ReadonlySet<string>): Promise<PlanVerdict> {
     const dynamicCalls =
       body.kind === "code"
@@ -110,7 +117,8 @@ export class Approver {
       if (checked.kind === "allowed") effects.set(grant, checked.effect);
       return checked;
     };
-    return { kind: "approved", plan: { tools: [...effects.keys()], check } };
+    const onlyReads = verdict.tools.every(({ effect }) => effect === "read");
+    return { kind: "approved", plan: { tools: [...effects.keys()], onlyReads, check } };
   }
 
   /** A call that the text of the program did not show. */

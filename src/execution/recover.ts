@@ -1,7 +1,8 @@
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
-import { type Engine, LEASE_SECONDS } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { claimAbandonedRuns, renewLeases } from "./run-store.ts";
+import { LEASE_SECONDS } from "./runner.ts";
 
 export interface RecoveryOptions {
   readonly db: Db;
@@ -19,7 +20,7 @@ const LOOK_EVERY_MS = 5_000;
  */
 export function recoverRuns({ db, engine, shared, log }: RecoveryOptions): AsyncDisposable {
   const ending = new AbortController();
-  const lease = { owner: engine.owner, seconds: LEASE_SECONDS };
+  const lease = { owner: engine.runner.owner, seconds: LEASE_SECONDS };
   const resumeAbandoned = async (): Promise<void> => {
     for (const run of await claimAbandonedRuns(db, { ...lease, waitForLease: shared })) {
       log.info({ run: run.id, intent: run.intent }, "going on with a run that was interrupted");

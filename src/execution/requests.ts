@@ -65,5 +65,11 @@ export type ExecuteAnswer = Identified &
     | { readonly status: "error"; readonly error: RunError }
     | { readonly status: "approval_required"; readonly approval: ApprovalNotice }
     | { readonly status: "layer_complete" }
-    | { readonly status: "dry_run"; readonly plan: readonly PlannedCall[]; readonly possible: readonly string[] }
+    | {
+        readonly status: "dry_run";
+        readonly plan: readonly PlannedCall[];
+        readonly possible: readonly string[];
+        readonly result?: JsonValue;
+        readonly error?: RunError;
+      }
   );

@@ -1,3 +1,5 @@
+import type { InstrumentedProgram } from "../analysis/structure.ts";
+import type { CapabilitySource } from "../capabilities/capability.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { DagFailure, executeDag } from "./dag-executor.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
@@ -5,7 +7,7 @@ import type { Runnable } from "./programs.ts";
 import { Replay } from "./replay.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
 import type { LogLine, Run, RunError } from "./run-store.ts";
-import type { GuestError, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
+import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
 
 /** How a run ended, or why it stopped. */
 export type Ended =
@@ -71,7 +73,7 @@ export class RunSession {
       fail: (error) => this.#end({ kind: "failed", error: toRunError(error) }),
     });
     try {
-      const { ended, warnings } = await this.#perform(calls);
+      const { ended, warnings } = await runBody(this.#options, calls, this.#stop.signal);
       return { ended: this.#stopped ?? ended, logs: calls.logs, warnings };
     } finally {
       signal.removeEventListener("abort", cancel);
@@ -83,78 +85,80 @@ export class RunSession {
     this.#stopped ??= ended;
     this.#stop.abort();
   }
-
-  async #perform(calls: RunCalls): Promise<{ ended: Ended; warnings: readonly string[] }> {
-    const { body } = this.#options.runnable;
-    if (body.kind === "code") return this.#runCode(body.program.instrumented, calls);
-    const work = body.kind === "dag" ? executeDag(body.dag, this.run.args, calls) : this.#delegate(body.source, calls);
-    const stopped = new Promise<Ended>((resolve) => {
-      this.#stop.signal.addEventListener("abort", () => resolve(this.#stopped ?? { kind: "cancelled" }), {
-        once: true,
-      });
-    });
-    const done = work.then(
-      (value): Ended => ({ kind: "returned", value }),
-      (error: unknown): Ended => ({ kind: "failed", error: describeFailure(error) }),
-    );
-    return { ended: await Promise.race([done, stopped]), warnings: [] };
-  }
-
-  async #runCode(
-    { code, originalPosition }: { code: string; originalPosition(line: number, column: number): Position },
-    calls: RunCalls,
-  ): Promise<{ ended: Ended; warnings: readonly string[] }> {
-    const { sandbox, limits, depth } = this.#options;
-    const { args, seed, startedMs, options } = this.run;
-    const outcome = await sandbox.run(
-      {
-        code,
-        fileName: PROGRAM_FILE,
-        args,
-        seed,
-        startedAt: startedMs,
-        depth,
-        limits: options.timeoutMs === undefined ? limits : { ...limits, wallMs: options.timeoutMs },
-      },
-      calls,
-      this.#stop.signal,
-    );
-    return { ended: toEnded(outcome, originalPosition), warnings: outcome.warnings };
-  }
-
-  async #delegate(
-    { toolId, defaultArgs = {} }: { readonly toolId: string; readonly defaultArgs?: JsonObject },
-    calls: RunCalls,
-  ): Promise<JsonValue> {
-    const colon = toolId.indexOf(":");
-    const answer = await calls.call({
-      kind: "tool",
-      id: 1,
-      node: "n1",
-      loop: "",
-      server: toolId.slice(0, colon),
-      tool: toolId.slice(colon + 1),
-      args: { ...defaultArgs, ...this.run.args },
-    });
-    if (!answer.ok) throw new DagFailure("n1", { code: "tool_error", ...answer.error });
-    return answer.value;
-  }
 }
 
-interface Position {
-  readonly line: number;
-  readonly column: number;
+export interface BodyOptions {
+  readonly run: Pick<Run, "args" | "seed" | "startedMs" | "options">;
+  readonly runnable: Pick<Runnable, "body">;
+  readonly sandbox: Sandbox;
+  readonly limits: RunLimits;
+  readonly depth: number;
+}
+
+interface BodyResult {
+  readonly ended: Exclude<Ended, { kind: "parked" }>;
+  readonly warnings: readonly string[];
+}
+
+/** The program itself, whatever kind it is, against whatever answers its calls. */
+export async function runBody(options: BodyOptions, host: RunHost, signal: AbortSignal): Promise<BodyResult> {
+  const { run, runnable } = options;
+  const { body } = runnable;
+  if (body.kind === "code") return runCode(options, { program: body.program.instrumented, host, signal });
+  const work = body.kind === "dag" ? executeDag(body.dag, run.args, host) : delegate(body.source, run.args, host);
+  const stopped = new Promise<BodyResult["ended"]>((resolve) => {
+    signal.addEventListener("abort", () => resolve({ kind: "cancelled" }), { once: true });
+  });
+  const done = work.then(
+    (value): BodyResult["ended"] => ({ kind: "returned", value }),
+    (error: unknown): BodyResult["ended"] => ({ kind: "failed", error: describeFailure(error) }),
+  );
+  return { ended: await Promise.race([done, stopped]), warnings: [] };
+}
+
+async function runCode(
+  { run, sandbox, limits, depth }: BodyOptions,
+  { program, host, signal }: { program: InstrumentedProgram; host: RunHost; signal: AbortSignal },
+): Promise<BodyResult> {
+  const { args, seed, startedMs, options } = run;
+  const outcome = await sandbox.run(
+    {
+      code: program.code,
+      fileName: PROGRAM_FILE,
+      args,
+      seed,
+      startedAt: startedMs,
+      depth,
+      limits: options.timeoutMs === undefined ? limits : { ...limits, wallMs: options.timeoutMs },
+    },
+    host,
+    signal,
+  );
+  return { ended: toEnded(outcome, program), warnings: outcome.warnings };
+}
+
+async function delegate(
+  { toolId, defaultArgs = {} }: Extract<CapabilitySource, { type: "tool" }>,
+  args: JsonObject,
+  host: RunHost,
+): Promise<JsonValue> {
+  const colon = toolId.indexOf(":");
+  const [server, tool] = [toolId.slice(0, colon), toolId.slice(colon + 1)];
+  const call = { kind: "tool", id: 1, node: "n1", loop: "", server, tool } as const;
+  const answer = await host.call({ ...call, args: { ...defaultArgs, ...args } });
+  if (!answer.ok) throw new DagFailure("n1", { code: "tool_error", ...answer.error });
+  return answer.value;
 }
 
 /** What programs are called in error messages. */
 const PROGRAM_FILE = "program.ts";
 
-function toEnded(outcome: RunOutcome, originalPosition: (line: number, column: number) => Position): Ended {
+function toEnded(outcome: RunOutcome, program: InstrumentedProgram): BodyResult["ended"] {
   switch (outcome.kind) {
     case "returned":
       return { kind: "returned", value: outcome.value };
     case "threw": {
-      const at = outcome.at === undefined ? {} : originalPosition(outcome.at.line, outcome.at.column);
+      const at = outcome.at === undefined ? {} : program.originalPosition(outcome.at.line, outcome.at.column);
       return { kind: "failed", error: { ...toRunError(outcome.error), ...at } };
     }
     case "limit":

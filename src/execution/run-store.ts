@@ -43,6 +43,8 @@ export interface RunError {
 
 export interface StoredRun extends Run {
   readonly state: RunState;
+  /** The process that works on it. */
+  readonly owner: string | undefined;
   readonly approvalId: string | undefined;
   readonly result: JsonValue | undefined;
   readonly error: RunError | undefined;
@@ -135,22 +137,6 @@ export async function findRun(db: Db, { org, project }: Scope, id: string): Prom
   return row && toRun(row);
 }
 
-export async function findNestedRun(
-  db: Db,
-  { org, project }: Scope,
-  parent: { readonly runId: string; readonly call: string },
-): Promise<StoredRun | undefined> {
-  const row = await db
-    .selectFrom("execution_run")
-    .selectAll()
-    .where("org", "=", org)
-    .where("project", "=", project)
-    .where("parent_run_id", "=", parent.runId)
-    .where("parent_call", "=", parent.call)
-    .executeTakeFirst();
-  return row && toRun(row);
-}
-
 export interface RunFilter {
   readonly states?: readonly RunState[];
   readonly recordId?: string;
@@ -187,6 +173,19 @@ export async function claimAbandonedRuns(
     .returningAll()
     .execute();
   return rows.map(toRun);
+}
+
+/** Whether the run was waiting and is now this process's; nobody else can have it then. */
+export async function claimParkedRun(db: Db, run: Run, { owner, seconds }: Lease): Promise<boolean> {
+  const claimed = await db
+    .updateTable("execution_run")
+    .set({ state: "running", owner, lease_until: sql`now() + make_interval(secs => ${seconds})` })
+    .where("org", "=", run.scope.org)
+    .where("id", "=", run.id)
+    .where("state", "=", "parked")
+    .returning("id")
+    .executeTakeFirst();
+  return claimed !== undefined;
 }
 
 export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<void> {
@@ -253,6 +252,7 @@ interface RunRow {
   parent_call: string | null;
   options: unknown;
   approved_tools: string[] | null;
+  owner: string | null;
   approval_id: string | null;
   result: unknown;
   error: unknown;
@@ -279,6 +279,7 @@ function toRun(row: RunRow): StoredRun {
     parent: row.parent_run_id === null ? undefined : { runId: row.parent_run_id, call: row.parent_call ?? "" },
     options: (row.options ?? {}) as RunOptions,
     approvedTools: row.approved_tools ?? [],
+    owner: row.owner ?? undefined,
     approvalId: row.approval_id ?? undefined,
     result: (row.result ?? undefined) as JsonValue | undefined,
     error: (row.error ?? undefined) as RunError | undefined,

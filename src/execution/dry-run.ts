@@ -1,0 +1,79 @@
+import type { Decision } from "../permissions/plan.ts";
+import type { JournalEntry } from "./journal.ts";
+import type { ToolDirectory } from "./ports.ts";
+import type { PlannedCall } from "./requests.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
+
+export interface DryRunOptions {
+  readonly tools: ToolDirectory;
+  /** Journals of earlier runs of the same program, the newest first. */
+  readonly journals: readonly (readonly JournalEntry[])[];
+  readonly decide: (tool: string) => Promise<Decision>;
+  /** Called when the program waits for nothing but answers that are not known. */
+  readonly stop: () => void;
+}
+
+/** A program that waits this long for unknown answers, and does nothing else, has come as far as it can. */
+const IDLE_MS = 250;
+
+/** Lets a program run without calling anything: what earlier runs were answered is answered again. */
+export class DryRun implements RunHost {
+  readonly #options: DryRunOptions;
+  readonly #answers: ReadonlyMap<string, CallAnswer>;
+  readonly plan: PlannedCall[] = [];
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: DryRunOptions) {
+    this.#options = options;
+    this.#answers = collectAnswers(options.journals);
+  }
+
+  async call(call: GuestCall): Promise<CallAnswer> {
+    clearTimeout(this.#idle);
+    if (call.kind === "sleep") return { ok: true, value: null, clock: 0 };
+    const tool = this.#nameOf(call);
+    const answer = this.#answers.get(callKey(tool, call.args));
+    const decision = call.kind === "tool" ? await this.#decide(tool) : "unknown";
+    this.plan.push({ nodeId: call.node, tool, args: call.args, decision, recorded: answer !== undefined });
+    if (answer !== undefined) return answer;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(this.#options.stop, IDLE_MS);
+    return new Promise(() => undefined);
+  }
+
+  decided(): void {
+    clearTimeout(this.#idle);
+  }
+
+  logged(): void {
+    // what a dry run prints is of no interest
+  }
+
+  #decide(tool: string): Promise<Decision | "unknown"> {
+    return this.#options.tools.findById(tool) === undefined ? Promise.resolve("unknown") : this.#options.decide(tool);
+  }
+
+  #nameOf(call: Exclude<GuestCall, { kind: "sleep" }>): string {
+    if (call.kind === "capability") return `cap:${call.name}`;
+    return this.#options.tools.findTool(call.server, call.tool)?.id ?? `${call.server}:${call.tool}`;
+  }
+}
+
+function collectAnswers(journals: DryRunOptions["journals"]): Map<string, CallAnswer> {
+  const answers = new Map<string, CallAnswer>();
+  for (const entries of journals.toReversed()) {
+    const calls = new Map(entries.filter((entry) => entry.kind === "call").map((entry) => [entry.seq, entry]));
+    for (const entry of entries) {
+      const call = entry.kind === "answer" ? calls.get(entry.call) : undefined;
+      if (entry.kind !== "answer" || call === undefined || call.target.kind === "sleep") continue;
+      const tool = call.target.kind === "tool" ? call.target.tool : `cap:${call.target.name}`;
+      answers.set(callKey(tool, call.args), { ...entry.outcome, clock: entry.clock });
+    }
+  }
+  return answers;
+}
+
+function callKey(tool: string, args: GuestCall["args"]): string {
+  return `${tool} ${canonicalJson(args)}`;
+}

@@ -1,0 +1,46 @@
+import type { Capability } from "../capabilities/capability.ts";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { hashJson } from "./canonical-json.ts";
+import { findMemo, keepMemo } from "./memo-store.ts";
+import { redact } from "./redact.ts";
+
+const MOST_KEPT = 1_000;
+
+/** Answers that need not be computed again: of capabilities that ask for it and do nothing but read. */
+export class Memos {
+  readonly #db: Db;
+  readonly #inProcess = new Map<string, { readonly value: JsonValue; readonly until: number }>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async find(scope: Scope, capability: Capability, args: JsonObject): Promise<{ value: JsonValue } | undefined> {
+    if (capability.cachePolicy === "none") return undefined;
+    const argsHash = hashJson(args);
+    if (capability.cachePolicy === "persistent") return findMemo(this.#db, scope, { capability, argsHash });
+    const kept = this.#inProcess.get(memoKey(scope, capability, argsHash));
+    return kept !== undefined && kept.until > Date.now() ? { value: kept.value } : undefined;
+  }
+
+  async keep(
+    scope: Scope,
+    capability: Capability,
+    { args, value }: { readonly args: JsonObject; readonly value: JsonValue },
+  ): Promise<void> {
+    // An answer without its secrets would be another answer.
+    if (capability.cachePolicy === "none" || redact(value) !== value) return;
+    const argsHash = hashJson(args);
+    if (capability.cachePolicy === "persistent") return keepMemo(this.#db, scope, { capability, argsHash, value });
+    const until = capability.ttlSeconds === undefined ? Infinity : Date.now() + capability.ttlSeconds * 1000;
+    this.#inProcess.set(memoKey(scope, capability, argsHash), { value, until });
+    const [oldest] = this.#inProcess.keys();
+    if (this.#inProcess.size > MOST_KEPT && oldest !== undefined) this.#inProcess.delete(oldest);
+  }
+}
+
+function memoKey({ org }: Scope, { id, version }: Capability, argsHash: string): string {
+  return `${org} ${id} ${version} ${argsHash}`;
+}

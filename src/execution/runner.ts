@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import { v7 as newId } from "uuid";
+import type { Db } from "../db/client.ts";
+import { PmlError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { ApprovedPlan, Approver } from "./approver.ts";
+import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
+import type { AnswerEntry, JournalEntry } from "./journal.ts";
+import { Memos } from "./memos.ts";
+import type { CallTool, RunCaller, ToolDirectory } from "./ports.ts";
+import type { Programs, Runnable } from "./programs.ts";
+import { type EndedRun, Memory } from "./remember.ts";
+import type { NestedCall } from "./run-calls.ts";
+import { RunSession, type SessionResult } from "./run-session.ts";
+import { appendEntries, beginRun, findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
+import type { Trace } from "./trace.ts";
+import type { RunLimits, Sandbox } from "./worker-bridge.ts";
+
+export interface RunnerOptions {
+  readonly db: Db;
+  readonly sandbox: Sandbox;
+  readonly tools: ToolDirectory;
+  readonly callTool: CallTool;
+  readonly limits: RunLimits;
+  readonly maxDepth: number;
+  readonly resultSeconds: number;
+  readonly maxValueBytes: number;
+}
+
+/** What a run of this process is given up after, when the process does not renew it. */
+export const LEASE_SECONDS = 15;
+
+export interface RunInProgress {
+  readonly run: Run;
+  readonly runnable: Runnable;
+  readonly plan: ApprovedPlan;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+  readonly recorded: readonly JournalEntry[];
+  readonly depth: number;
+  readonly parent?: RunSession;
+}
+
+export interface FinishedSession {
+  readonly session: RunSession;
+  readonly result: SessionResult;
+  /** Capabilities it called, by the name it used. */
+  readonly nested: ReadonlyMap<string, string>;
+}
+
+/** Runs programs, and the capabilities they call as runs of their own. */
+export class Runner {
+  /** Who this process is, in leases. */
+  readonly owner = randomUUID();
+  readonly #options: RunnerOptions;
+  readonly #programs: Programs;
+  readonly #approver: Approver;
+  readonly #memory: Memory;
+  readonly #memos: Memos;
+
+  constructor(options: RunnerOptions, programs: Programs, approver: Approver) {
+    this.#options = options;
+    this.#programs = programs;
+    this.#approver = approver;
+    this.#memory = new Memory(options);
+    this.#memos = new Memos(options.db);
+  }
+
+  async run(progress: RunInProgress): Promise<FinishedSession> {
+    const { run, runnable, recorded, depth, signal, caller, plan } = progress;
+    const { sandbox, limits, tools, callTool } = this.#options;
+    const nested = new Map<string, string>();
+    const session: RunSession = new RunSession({
+      run,
+      runnable,
+      recorded,
+      sandbox,
+      limits,
+      depth,
+      signal,
+      write: this.#createWriter(progress),
+      calls: {
+        tools,
+        caller,
+        callTool,
+        newRunId: newId,
+        guard: (tool) => plan.check(tool),
+        resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),
+        callCapability: (call) => this.#callCapability(call, { progress, session, nested }),
+      },
+    });
+    return { session, result: await session.execute(), nested };
+  }
+
+  async remember(ended: Omit<EndedRun, "durationMs"> & { readonly started: number }): Promise<Trace> {
+    const { started, ...rest } = ended;
+    const trace = await this.#memory.remember({ ...rest, durationMs: performance.now() - started });
+    if (rest.runnable.capability.state === "draft") this.#programs.forget();
+    return trace;
+  }
+
+  /** Whether a remembered answer will do; kept only for what does nothing but read. */
+  async answerFromMemory(progress: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
+    const { run, runnable, plan } = progress;
+    if (!plan.onlyReads) return undefined;
+    const memo = await this.#memos.find(run.scope, runnable.capability, run.args);
+    return memo && { ok: true, value: memo.value };
+  }
+
+  async keepForMemory({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
+    if (ended.kind !== "returned" || !plan.onlyReads) return;
+    await this.#memos.keep(run.scope, runnable.capability, { args: run.args, value: ended.value });
+  }
+
+  #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {
+    const { db } = this.#options;
+    let begun = recorded.length > 0;
+    return async (entries) => {
+      // A nested run exists only through the call that made it.
+      await parent?.journal.flush();
+      if (begun) return appendEntries(db, run, entries);
+      await beginRun(db, run, { entries, lease: { owner: this.owner, seconds: LEASE_SECONDS } });
+      begun = true;
+    };
+  }
+
+  async #callCapability(
+    call: NestedCall,
+    { progress, session, nested }: { progress: RunInProgress; session: RunSession; nested: Map<string, string> },
+  ): Promise<AnswerEntry["outcome"]> {
+    const { run: parent, depth } = progress;
+    try {
+      if (depth + 1 > this.#options.maxDepth) throw tooDeep(this.#options.maxDepth);
+      const runnable = await this.#programs.byName(parent.scope, call.name);
+      nested.set(call.name, runnable.capability.id);
+      const args = checkArguments(runnable, call.args);
+      const run: Run = {
+        ...parent,
+        ...identify(runnable),
+        id: call.runId,
+        args,
+        parent: { runId: parent.id, call: call.call },
+        options: {},
+      };
+      const known = session.wasResumed ? await findRun(this.#options.db, run.scope, run.id) : undefined;
+      if (known !== undefined && isOver(known)) return storedOutcome(known);
+      const recorded = known === undefined ? [] : await readJournal(this.#options.db, run.scope, run.id);
+      return await this.#runNested({ ...progress, run, runnable, recorded, depth: depth + 1, parent: session });
+    } catch (error) {
+      if (!(error instanceof PmlError)) throw error;
+      return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
+    }
+  }
+
+  async #runNested(child: RunInProgress): Promise<AnswerEntry["outcome"]> {
+    const started = performance.now();
+    const { run, runnable, parent } = child;
+    const remembered = await this.answerFromMemory(child);
+    if (remembered !== undefined) return remembered;
+    const { session, result, nested } = await this.run(child);
+    const { ended, logs } = result;
+    if (ended.kind === "parked") {
+      await parent?.journal.flush();
+      await parkRun(this.#options.db, run, { entries: await session.journal.close(), approvalId: undefined });
+      parent?.park(ended.reason);
+      return new Promise(() => undefined); // the parent has stopped with it
+    }
+    await this.remember({ run, runnable, journal: session.journal, logs, ended, nested, started });
+    await this.keepForMemory(child, result);
+    if (ended.kind === "returned") return { ok: true, value: ended.value };
+    const error = ended.kind === "failed" ? ended.error : { code: "cancelled", message: "the run was cancelled" };
+    return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
+  }
+}
+
+export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "recordId" | "version" | "sourceHash"> {
+  const { id, version, sourceHash } = capability;
+  return { kind: body.kind, recordId: id, version, sourceHash };
+}
+
+/** The arguments with their defaults; throws where one is missing or of the wrong type. */
+export function checkArguments({ capability }: Runnable, given: JsonObject): JsonObject {
+  const args = mergeDefaults(given, capability.parameters);
+  const problem = findArgumentProblem(args, capability.parameters);
+  if (problem === undefined) return args;
+  throw new PmlError("arguments_invalid", problem, { hint: "Pass the program's parameters in args." });
+}
+
+export function isOver({ state }: StoredRun): boolean {
+  return state !== "running" && state !== "parked";
+}
+
+function storedOutcome({ state, result, error }: StoredRun): AnswerEntry["outcome"] {
+  if (state === "succeeded") return { ok: true, value: result ?? null };
+  const { code, message } = error ?? { code: "cancelled", message: "the run was cancelled" };
+  return { ok: false, error: { name: "CapabilityError", code, message } };
+}
+
+function tooDeep(limit: number): PmlError {
+  return new PmlError("nesting_too_deep", `Capabilities call each other more than ${limit} levels deep`, {
+    hint: "The limit is sandbox.maxDepth.",
+  });
+}
