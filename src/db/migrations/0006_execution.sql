@@ -17,6 +17,7 @@ ALTER TABLE execution_run
   ADD COLUMN error jsonb,
   ADD COLUMN logs jsonb;
 CREATE INDEX execution_run_children ON execution_run (org, parent_run_id) WHERE parent_run_id IS NOT NULL;
+CREATE INDEX execution_run_record ON execution_run (org, record_id, created_at);
 CREATE INDEX execution_run_time ON execution_run (org, project, created_at);
 
 -- The same program in the same scope is the same capability, whoever comes first.

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { text as readAll } from "node:stream/consumers";
+import { PmlError } from "../../errors.ts";
+import { argumentOptions, readArguments } from "../arguments.ts";
+import type { Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { executeThroughGateway } from "../execute.ts";
+
+export const exec: Command = {
+  name: "exec",
+  group: "Use",
+  summary: "run TypeScript over all tools and learn from it",
+  examples: [
+    `pml exec report.ts --intent "sum the sales" --arg dir=/data`,
+    `echo 'return 1 + 1' | pml exec - --intent "add"`,
+  ],
+  args: [{ name: "<file>", description: "the program; - reads it from stdin" }],
+  options: [
+    { flags: "--intent <text>", description: "what it is for; the name of the file when left out" },
+    { flags: "--name <name>", description: "name of the capability, as namespace:action" },
+    ...argumentOptions,
+    { flags: "--dry-run", description: "only say what would be called" },
+    noStartOption,
+  ],
+  async run(input) {
+    const [file = "-"] = input.args;
+    const { intent = file === "-" ? "run a program" : file, name, dryRun } = input.options;
+    const code = await readProgram(file);
+    const daemon = await reachDaemon(input);
+    return executeThroughGateway(daemon, {
+      intent,
+      code,
+      args: readArguments(input.options),
+      ...(name === undefined ? {} : { name }),
+      options: { dry_run: dryRun === true },
+    });
+  },
+};
+
+async function readProgram(file: string): Promise<string> {
+  try {
+    return file === "-" ? await readAll(process.stdin) : await readFile(file, "utf8");
+  } catch (cause) {
+    throw new PmlError("file_unusable", `${file} cannot be read`, { cause, hint: "Is the path right?" });
+  }
+}

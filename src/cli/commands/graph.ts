@@ -1,0 +1,27 @@
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { drawDot, drawMermaid, drawOutline, type DrawnGraph } from "../draw-graph.ts";
+
+export const graph: Command = {
+  name: "graph",
+  group: "Look",
+  summary: "the structure of a capability",
+  examples: ["pml graph fs:read_json", "pml graph report:sum_sales --mermaid"],
+  args: [{ name: "<name>", description: "the capability" }],
+  options: [
+    { flags: "--mermaid", description: "as a Mermaid flowchart" },
+    { flags: "--dot", description: "for Graphviz" },
+    noStartOption,
+  ],
+  async run(input) {
+    const [name = ""] = input.args;
+    const daemon = await reachDaemon(input);
+    const path = `/api/capability?name=${encodeURIComponent(name)}`;
+    const { graph: structure } = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const { mermaid, dot } = input.options;
+    const text =
+      mermaid === true ? drawMermaid(structure) : dot === true ? drawDot(structure) : drawOutline(structure);
+    return { data: structure, text };
+  },
+};

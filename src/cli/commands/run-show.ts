@@ -1,0 +1,66 @@
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { formatPairs } from "../table.ts";
+
+interface Details {
+  readonly id: string;
+  readonly state: string;
+  readonly capabilityName: string;
+  readonly version: number;
+  readonly intent: string;
+  readonly args: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly line?: number };
+  readonly logs: readonly { readonly level: string; readonly text: string }[];
+  readonly approvalId?: string;
+  readonly createdAt: string;
+  readonly trace: {
+    readonly path: readonly string[];
+    readonly decisions: readonly { readonly nodeId: string; readonly loop: string; readonly outcome: string }[];
+    readonly tasks: readonly {
+      readonly id: string;
+      readonly tool: string;
+      readonly status: string;
+      readonly durationMs: number;
+    }[];
+  };
+}
+
+export const runShow: Command = {
+  name: "run-show",
+  group: "Look",
+  summary: "what one run did, step by step",
+  examples: ["pml run-show 0199a1f2-…", "pml run-show 0199a1f2-… --json"],
+  args: [{ name: "<run>", description: "its id, as pml runs prints it" }],
+  options: [noStartOption],
+  async run(input) {
+    const [id = ""] = input.args;
+    const daemon = await reachDaemon(input);
+    const details = await callDaemon<Details>(daemon, "GET", `/api/run?id=${encodeURIComponent(id)}`);
+    return { data: details, text: describe(details) };
+  },
+};
+
+function describe(run: Details): string {
+  const { trace } = run;
+  const head = formatPairs({
+    run: run.id,
+    state: run.approvalId === undefined ? run.state : `${run.state} (waits for ${run.approvalId})`,
+    capability: `${run.capabilityName} version ${run.version}`,
+    intent: run.intent,
+    args: JSON.stringify(run.args),
+    path: trace.path.join(" → "),
+    ...(run.error === undefined ? { result: JSON.stringify(run.result) } : { error: run.error.message }),
+    at: run.createdAt,
+  });
+  const steps = trace.tasks.map(({ id, tool, status, durationMs }) => `  ${id}  ${tool}  ${status}  ${durationMs} ms`);
+  const decisions = trace.decisions.map(({ nodeId, loop, outcome }) => `  ${nodeId}${loop && `@${loop}`}  ${outcome}`);
+  const logs = run.logs.map(({ level, text }) => `  [${level}] ${text}`);
+  return [
+    head,
+    ...(steps.length === 0 ? [] : ["", "Calls", ...steps]),
+    ...(decisions.length === 0 ? [] : ["", "Decisions", ...decisions]),
+    ...(logs.length === 0 ? [] : ["", "Log", ...logs]),
+  ].join("\n");
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { DaemonAddress } from "../../daemon/daemon-file.ts";
+import type { Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { formatTable } from "../table.ts";
+
+interface RunRow {
+  readonly id: string;
+  readonly state: string;
+  readonly capabilityName: string;
+  readonly intent: string;
+  readonly createdAt: string;
+  readonly finishedAt?: string;
+  readonly error?: { readonly message: string };
+}
+
+const FOLLOW_EVERY_MS = 1_000;
+
+export const runs: Command = {
+  name: "runs",
+  group: "Look",
+  summary: "what was run, the newest first",
+  examples: ["pml runs --failed", "pml runs --follow --json"],
+  options: [
+    { flags: "--failed", description: "only those that failed" },
+    { flags: "--limit <number>", description: "how many", parse: Number },
+    { flags: "--follow", description: "keep printing new ones, one a line" },
+    noStartOption,
+  ],
+  async run(input) {
+    const { failed, limit = 20, follow } = input.options;
+    const path = `/api/runs?limit=${String(limit)}${failed === true ? "&state=failed" : ""}`;
+    const daemon = await reachDaemon(input);
+    if (follow === true) return followRuns(daemon, path, input.terminal.options.json);
+    const rows = await callDaemon<RunRow[]>(daemon, "GET", path);
+    return { data: rows, text: rows.length === 0 ? "Nothing was run yet" : formatTable(rows.map(toRow)) };
+  },
+};
+
+async function followRuns(daemon: DaemonAddress, path: string, json: boolean): Promise<undefined> {
+  const printed = new Set<string>();
+  for (;;) {
+    const rows = await callDaemon<RunRow[]>(daemon, "GET", path);
+    for (const row of rows.toReversed()) {
+      const key = `${row.id} ${row.state}`;
+      if (printed.has(key)) continue;
+      printed.add(key);
+      process.stdout.write(`${json ? JSON.stringify(row) : Object.values(toRow(row)).join("\t")}\n`);
+    }
+    await sleep(FOLLOW_EVERY_MS);
+  }
+}
+
+function toRow({ id, state, capabilityName, intent, createdAt, finishedAt }: RunRow): Record<string, string> {
+  const ms = finishedAt === undefined ? "" : String(Date.parse(finishedAt) - Date.parse(createdAt));
+  return { run: id, state, ms, capability: capabilityName, intent: intent.slice(0, 60), at: createdAt };
+}
