@@ -11,7 +11,7 @@ import type { Run, RunError, StoredRun } from "./run-store.ts";
 
 /** What a run may call: exactly this, as it was when it was approved. */
 export interface ApprovedPlan {
-  /** Tool and hash of its definition. */
+  /** The program, and each tool with the hash of its definition. */
   readonly tools: readonly string[];
   /** Nothing in it changes anything. */
   readonly onlyReads: boolean;
@@ -41,7 +41,7 @@ export class Approver {
   async decide(run: Run, runnable: Runnable, { tools, caller }: Asked): Promise<PlanDecision> {
     const verdict = await this.#verdict(run, runnable, tools);
     if (verdict.decision === "deny") return { kind: "denied", error: deniedError(verdict) };
-    if (verdict.decision === "allow" || isCovered(verdict, run.approvedTools)) return this.#approved(run, verdict);
+    if (verdict.decision === "allow" || isCovered(verdict, run)) return this.#approved(run, verdict);
     const plan: BoundPlan = { principal: run.principal, codeHash: run.sourceHash, input: run.args, verdict };
     const use = await this.#permissions.useApproval(run.scope, plan);
     if (use.kind === "used") return this.#approved(run, verdict);
@@ -118,7 +118,7 @@ export class Approver {
       return checked;
     };
     const onlyReads = verdict.tools.every(({ effect }) => effect === "read");
-    return { kind: "approved", plan: { tools: [...effects.keys()], onlyReads, check } };
+    return { kind: "approved", plan: { tools: [planGrant(run), ...effects.keys()], onlyReads, check } };
   }
 
   /** A call that the text of the program did not show. */
@@ -181,11 +181,16 @@ function allowed(effect: Effect): GuardVerdict {
   return { kind: "allowed", effect };
 }
 
+/** That the program as a whole was let go, with the calls its text does not show. */
+function planGrant({ sourceHash }: Run): string {
+  return `program ${sourceHash}`;
+}
+
 /** What was approved when the run began stays approved while the tools are the same. */
-function isCovered(verdict: PlanVerdict, granted: readonly string[]): boolean {
-  const grants = new Set(granted);
+function isCovered(verdict: PlanVerdict, run: Run): boolean {
+  const grants = new Set(run.approvedTools);
   const asked = verdict.tools.filter(({ decision }) => decision === "ask");
-  return asked.length > 0 && asked.every((each) => grants.has(grantOf(each)));
+  return grants.has(planGrant(run)) && asked.every((each) => grants.has(grantOf(each)));
 }
 
 function deniedError({ tools, reasons }: PlanVerdict): RunError {
