@@ -19,6 +19,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
+  /** Notes every call in a file; see there for its tools. */
+  counting: (file: string): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "counting-server.ts"), `--file=${file}`],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],
