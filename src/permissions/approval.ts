@@ -1,0 +1,86 @@
+import type { JsonValue } from "../json.ts";
+import type { BoundPlan, ToolVerdict } from "./plan.ts";
+
+/** Expired is not refused: nobody said no. Superseded: the run has asked something else since. */
+export const APPROVAL_STATES = ["pending", "approved", "refused", "expired", "superseded"] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+/** The ways in which a person can decide. None of them is a tool. */
+export type DecidedVia = "cli" | "dashboard" | "elicitation";
+
+/** What a run asks of a person. */
+export interface ApprovalRequest extends BoundPlan {
+  readonly runId: string;
+  readonly intent: string;
+  readonly code: string;
+  /** The program that asks, as its client calls itself. */
+  readonly client?: string | undefined;
+  /** Of the capability that runs, where there is one. */
+  readonly capability?: string | undefined;
+}
+
+export interface Approval {
+  /** `apr_…`, short enough to be typed. */
+  readonly id: string;
+  readonly runId: string;
+  readonly state: ApprovalState;
+  readonly principal: string;
+  readonly client?: string;
+  readonly capability?: string;
+  readonly intent: string;
+  readonly code: string;
+  readonly codeHash: string;
+  readonly input?: JsonValue;
+  readonly tools: readonly ToolVerdict[];
+  readonly reasons: readonly string[];
+  readonly createdAt: Date;
+  /** Until when it can be decided; of an approved one, until when it can be used. */
+  readonly expiresAt: Date;
+  readonly decidedAt?: Date;
+  readonly decidedBy?: string;
+  readonly decidedVia?: DecidedVia;
+  /** What the person said to it. */
+  readonly reason?: string;
+  readonly usedAt?: Date;
+}
+
+/** A person's answer. */
+export interface ApprovalDecision {
+  readonly decision: "approve" | "refuse";
+  readonly by: string;
+  readonly via: DecidedVia;
+  /** Goes back to the agent. */
+  readonly reason?: string | undefined;
+  /** Allow what can be remembered of it for this program and principal from now on, or for some days. */
+  readonly remember?: true | { readonly days: number } | undefined;
+}
+
+export interface ApprovalFilter {
+  readonly states?: readonly ApprovalState[];
+  readonly runId?: string;
+  readonly limit?: number;
+}
+
+/** What came of looking for an approval of exactly this plan. */
+export type ApprovalUse =
+  | { readonly kind: "used"; readonly approval: Approval }
+  /** There is one, but it does not let the plan run: not yet, or not any more. */
+  | { readonly kind: "pending" | "refused" | "expired"; readonly approval: Approval }
+  /** Nobody was asked about this plan, or what was granted has been used up. */
+  | { readonly kind: "none" };
+
+/** A rule that a person left: this tool, as it is now, called by this program for this principal. */
+export interface RememberedRule {
+  /** `rul_…`. */
+  readonly id: string;
+  readonly tool: string;
+  readonly schemaHash: string;
+  readonly codeHash: string;
+  readonly principal: string;
+  readonly capability?: string;
+  readonly approvalId: string;
+  readonly createdBy: string;
+  readonly createdVia: DecidedVia;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date;
+}
