@@ -221,6 +221,49 @@ interface TaskResultTable {
   expires_at: ColumnType<Date, Date | string, Date | string>;
 }
 
+interface ApprovalTable {
+  org: string;
+  id: string;
+  project: string;
+  short_id: string;
+  run_id: string;
+  principal: string;
+  client: Nullable<string>;
+  capability: Nullable<string>;
+  intent: string;
+  code: string;
+  code_hash: string;
+  input: Json;
+  tools: RequiredJson;
+  reasons: RequiredJson;
+  binding_hash: string;
+  state: Defaulted<"pending" | "approved" | "refused" | "expired" | "superseded">;
+  created_at: CreatedAt;
+  expires_at: ColumnType<Date, Date | string, Date | string>;
+  decided_at: Time;
+  decided_by: Nullable<string>;
+  decided_via: Nullable<"cli" | "dashboard" | "elicitation">;
+  reason: Nullable<string>;
+  used_at: Time;
+}
+
+interface PermissionRuleTable {
+  org: string;
+  id: string;
+  project: string;
+  short_id: string;
+  principal: string;
+  code_hash: string;
+  tool_id: string;
+  schema_hash: string;
+  capability: Nullable<string>;
+  approval_id: string;
+  created_at: Defaulted<Date>;
+  created_by: string;
+  created_via: "cli" | "dashboard" | "elicitation";
+  expires_at: Time;
+}
+
 interface AuditLogTable {
   org: string;
   id: string;
@@ -241,6 +284,7 @@ interface MigrationTable {
 
 /** Every table by its name in the database. A test compares this with the migrated schema. */
 export interface Tables {
+  approvals: ApprovalTable;
   audit_log: AuditLogTable;
   capability_aliases: CapabilityAliasTable;
   capability_records: CapabilityRecordTable;
@@ -249,6 +293,7 @@ export interface Tables {
   capability_versions: CapabilityVersionTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
+  permission_rules: PermissionRuleTable;
   pml_migration: MigrationTable;
   principals: PrincipalTable;
   run_journal: RunJournalTable;

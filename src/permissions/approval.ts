@@ -1,3 +1,4 @@
+import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
 import type { BoundPlan, ToolVerdict } from "./plan.ts";
 
@@ -83,4 +84,35 @@ export interface RememberedRule {
   readonly createdVia: DecidedVia;
   readonly createdAt: Date;
   readonly expiresAt?: Date;
+}
+
+export interface DecidedApproval {
+  readonly approval: Approval;
+  /** What will not be asked again. */
+  readonly rules: readonly RememberedRule[];
+}
+
+export function notFound(id: string): PmlError {
+  return new PmlError("approval_not_found", `There is no approval "${id}"`, { hint: "What waits for you: pml inbox" });
+}
+
+/** Why an approval cannot be decided, when it cannot. */
+export function notDecidable(id: string, approval: Approval | undefined): PmlError {
+  if (approval === undefined) return notFound(id);
+  const { state, decidedBy, decidedVia, decidedAt, expiresAt } = approval;
+  const details = { id, state };
+  if (state === "expired") {
+    return new PmlError("approval_expired", `${id} expired at ${expiresAt.toISOString()} and was not decided`, {
+      hint: "The agent can ask again. To have more time: approvals.ttlMinutes",
+      details,
+    });
+  }
+  const how =
+    state === "superseded"
+      ? "its run has asked something else since"
+      : `it was ${state} by ${decidedBy} (${decidedVia}) at ${decidedAt?.toISOString()}`;
+  return new PmlError("approval_decided", `${id} cannot be decided: ${how}`, {
+    hint: "What waits for you: pml inbox",
+    details,
+  });
 }
