@@ -93,7 +93,7 @@ export async function createApprovals({ client, events, pollMs = POLL_MS }: Appr
 interface Writing {
   readonly tx: Tx;
   /** Told to everybody once it is committed. */
-  tell(event: PmlEvent): Promise<void>;
+  readonly tell: (event: PmlEvent) => Promise<void>;
 }
 type Commit = <T>(work: (writing: Writing) => Promise<T>) => Promise<T>;
 

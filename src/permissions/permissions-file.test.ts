@@ -60,10 +60,13 @@ test("what is referred to elsewhere in the file is found where it stands", () =>
 test.each([
   ["", "/p/f.yaml:1 is empty"],
   ["# nothing yet\n", "/p/f.yaml:1 is empty"],
-  ["a:\n  approvalMode: auto\n scope: x\n", /^\/p\/f.yaml:[23] is not valid YAML: /],
+  [
+    "a:\n  approvalMode: auto\n scope: x\n",
+    "/p/f.yaml:3 is not valid YAML: all mapping items must start at the same column",
+  ],
   ["a: {}\na: {}\n", "/p/f.yaml:2 is not valid YAML: map keys must be unique"],
-  ["a: {}\n---\nb: {}\n", /^\/p\/f.yaml:\d is not valid YAML: source contains multiple documents/],
-  ["a: !!js/function x\n", /^\/p\/f.yaml:1 is not valid YAML: unresolved tag/],
+  ["a: {}\n---\nb: {}\n", "/p/f.yaml:2 is not valid YAML: source contains multiple documents"],
+  ["a: !!js/function x\n", "/p/f.yaml:1 is not valid YAML: unresolved tag"],
   ["a: *b\n", "/p/f.yaml:1 cannot be read: Unresolved alias"],
   ["- a\n", `/p/f.yaml:1 "": invalid input: expected record, received array`],
   ["a:\n  approvalmode: deny\n", `/p/f.yaml:2 "a.approvalmode" is not a known key; did you mean "approvalMode"?`],
@@ -84,7 +87,7 @@ test.each([
   }
   expect(error).toMatchObject({
     code: "permissions_broken",
-    message: typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message),
+    message: expect.stringContaining(message),
     hint: expect.stringContaining("Mend it or remove it"),
   });
   expect(error).toMatchObject({ message: expect.stringContaining("Until that is mended nothing is permitted") });

@@ -1,5 +1,8 @@
 import { v7 as newId } from "uuid";
-import type { ApprovalRequest } from "../../src/permissions/approval.ts";
+import type { DatabaseClient } from "../../src/db/client.ts";
+import { createEventBus, type PmlEvent } from "../../src/events.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../src/permissions/approval.ts";
+import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
 import type { ToolVerdict } from "../../src/permissions/plan.ts";
 
 export function askedTool(tool: string, changes: Partial<ToolVerdict> = {}): ToolVerdict {
@@ -33,4 +36,37 @@ export function askFor(
     verdict: { decision: "ask", tools, reasons },
     ...rest,
   };
+}
+
+export const approve: ApprovalDecision = { decision: "approve", by: "zoe", via: "cli" };
+export const refuse: ApprovalDecision = {
+  decision: "refuse",
+  by: "zoe",
+  via: "dashboard",
+  reason: "not that folder",
+};
+
+const NEVER_MS = 1_000_000;
+
+/** Permissions without any rules, and the events they publish. */
+export async function openPermissions(
+  client: DatabaseClient,
+  pollMs = NEVER_MS,
+): Promise<{ permissions: Permissions; told: PmlEvent[] } & AsyncDisposable> {
+  const events = createEventBus();
+  const told: PmlEvent[] = [];
+  events.subscribe((event) => told.push(event));
+  const config = {
+    home: "/nowhere",
+    file: undefined,
+    permissions: { allow: [], ask: [], deny: [], effects: {} },
+    approvals: { ttlMinutes: 60 },
+  };
+  const permissions = await createPermissions({ client, events, config, pollMs });
+  return { permissions, told, [Symbol.asyncDispose]: () => permissions[Symbol.asyncDispose]() };
+}
+
+export async function readAudit({ db }: DatabaseClient): Promise<string[]> {
+  const rows = await db.selectFrom("audit_log").select(["action", "outcome"]).orderBy("id").execute();
+  return rows.map(({ action, outcome }) => `${action} ${outcome}`);
 }
