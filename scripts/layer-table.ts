@@ -59,13 +59,22 @@ export const LAYERS: readonly Layer[] = [
       "upstream",
       "usage",
       "events",
+      "errors",
       "basics",
     ],
   },
   { name: "mcp", files: ["src/mcp/"], uses: ["upstream", "usage", "config", "errors", "basics"] },
   { name: "http", files: ["src/http/"], uses: ["app", "permissions", "capabilities", "events", "errors", "basics"] },
-  { name: "daemon", files: ["src/daemon/"], uses: ["app", "http", "mcp", "config", "db", "errors", "basics"] },
-  { name: "cli", files: ["src/cli/"], uses: ["app", "daemon", "config", "db", "housekeeping", "errors", "basics"] },
+  {
+    name: "daemon",
+    files: ["src/daemon/"],
+    uses: ["app", "http", "mcp", "permissions", "config", "db", "errors", "basics"],
+  },
+  {
+    name: "cli",
+    files: ["src/cli/"],
+    uses: ["app", "daemon", "permissions", "config", "db", "housekeeping", "errors", "basics"],
+  },
   { name: "main", files: ["src/main.ts"], uses: ["cli", "daemon", "config"] },
 ];
 

@@ -1,7 +1,7 @@
 import type { Scope } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
-import { PmlError } from "../errors.ts";
+import { type ErrorReport, PmlError } from "../errors.ts";
 import type { EventBus } from "../events.ts";
 import { writeAudit } from "./announce-store.ts";
 import type {
@@ -29,6 +29,8 @@ export type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "a
 export interface Permissions extends AsyncDisposable {
   /** Takes over changed rules. What cannot be read permits nothing until it can. */
   configure(config: PermissionConfig): void;
+  /** Why nothing is permitted, when nothing is. */
+  readonly problem: ErrorReport | undefined;
   /** Something could not be read that may have forbidden something. */
   denyAll(error: unknown): void;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
@@ -65,6 +67,9 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ ttlMinutes } = config.approvals);
+    },
+    get problem() {
+      return rules.kind === "broken" ? rules.error : undefined;
     },
     denyAll: (error) => void (rules = brokenRules(error)),
     async decidePlan(scope, tools, context) {

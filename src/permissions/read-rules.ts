@@ -8,7 +8,7 @@ import { joinRules, type Rules, type RuleSet } from "./rules.ts";
 import { createPattern } from "./tool-pattern.ts";
 import { broken, UNTIL_MENDED } from "./yaml-file.ts";
 
-const PERMISSIONS_FILE = "mcp-permissions.yaml";
+export const PERMISSIONS_FILE = "mcp-permissions.yaml";
 
 type RuleConfig = Pick<Config, "home" | "file" | "permissions">;
 
