@@ -31,7 +31,11 @@ export const LAYERS: readonly Layer[] = [
   },
   { name: "permission-words", files: ["src/permissions/effect.ts", "src/permissions/tool-pattern.ts"], uses: [] },
   { name: "config", files: ["src/config/"], uses: ["permission-words", "errors"] },
-  { name: "db-client", files: ["src/db/client.ts", "src/db/tables.ts"], uses: [] },
+  {
+    name: "db-client",
+    files: ["src/db/client.ts", "src/db/columns.ts", "src/db/permission-tables.ts", "src/db/tables.ts"],
+    uses: [],
+  },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
   { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
   {

@@ -162,7 +162,7 @@ export async function withServerDatabase<T>(url: string, work: (client: Database
 
 function housekeepingJobs(client: DatabaseClient, permissions: Permissions, backup: () => Promise<unknown>): Job[] {
   const everywhere: Job[] = [
-    { name: "approvals.expire", cron: "* * * * *", run: () => permissions.expireApprovals() },
+    { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];
   // A PostgreSQL server vacuums itself, and its copies are its administrator's business.

@@ -1,8 +1,8 @@
 import type { Approval, RememberedRule } from "../permissions/approval.ts";
 import { toVisible } from "../visible.ts";
 
-/** As values arrive over HTTP: a time is its text. */
-type Sent<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: Sent<T[Key]> } : T;
+/** As it arrives over HTTP: a time is its text. */
+type Sent<T> = { readonly [Key in keyof T]: Exclude<T[Key], undefined> extends Date ? string : T[Key] };
 
 /** As the daemon tells it at /api/inbox and /api/approvals. */
 export type SentApproval = Sent<Approval>;

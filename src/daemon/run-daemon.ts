@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { createApp } from "../app.ts";
+import { type App, createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
 import { createDecisionKey } from "../http/decision-key.ts";
@@ -34,7 +34,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const decisionKey = ensureDecisionKey(config.home);
-  const secrets = [token, decisionKey, ...(config.database.url === undefined ? [] : [config.database.url])];
+  const secrets = knownSecrets(config, token, decisionKey);
   const log = createLogger({ ...config.log, file: config.log.file, secrets });
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
@@ -64,8 +64,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
         home: config.home,
         uptimeSeconds: Math.round((Date.now() - started) / 1000),
         clients: shims.count,
-        database: await app.databaseStatus(),
-        permissions: app.permissions.problem?.message ?? "ok",
+        ...(await describeApp(app)),
       }),
       stop: () => stop.resolve("pml down"),
     }),
@@ -84,13 +83,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   void app.databaseLost.then((error) => onLost(error));
-  await using _watch = watchConfig({
-    config,
-    reload,
-    apply: (changed) => app.configureServers(changed),
-    permissions: app.permissions,
-    log,
-  });
+  await using _watch = watchConfig({ config, reload, app, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();
@@ -108,6 +101,14 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
     shims.accept(socket);
   } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+}
+
+function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
+  return database.url === undefined ? secrets : [...secrets, database.url];
+}
+
+async function describeApp(app: App): Promise<Record<string, unknown>> {
+  return { database: await app.databaseStatus(), permissions: app.permissions.problem?.message ?? "ok" };
 }
 
 function urlHost(host: string): string {

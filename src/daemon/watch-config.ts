@@ -1,10 +1,10 @@
 import { type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { App } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { toErrorReport } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { Permissions } from "../permissions/permissions.ts";
 import { permissionsFiles } from "../permissions/read-rules.ts";
 
 export interface ConfigWatch {
@@ -12,10 +12,8 @@ export interface ConfigWatch {
   readonly config: Config;
   /** Reads all sources again, as at the start. */
   readonly reload: () => Config;
-  /** Takes over changed servers. */
-  readonly apply: (config: Config) => Promise<void>;
-  /** Read again with the configuration and with their own file. */
-  readonly permissions: Pick<Permissions, "configure" | "denyAll" | "problem">;
+  /** What takes over changed servers and permissions. */
+  readonly app: Pick<App, "configureServers" | "permissions">;
   readonly log: Logger;
 }
 
@@ -26,67 +24,75 @@ const LOOK_EVERY_MS = 500;
  * Takes over changed servers and permissions while the daemon runs. A file that cannot be used changes no
  * server, but until it can be used nothing is permitted: it may be about to forbid something.
  */
-export function watchConfig({ config, reload, apply, permissions, log }: ConfigWatch): AsyncDisposable {
+export function watchConfig(watch: ConfigWatch): AsyncDisposable {
+  const { config, log } = watch;
   const file = config.file ?? join(config.home, "pml.json");
+  const takeOver = createTakeOver(watch, file);
+  let applying = Promise.resolve();
+  const onChange = ({ nlink }: Stats, before: Stats): void => {
+    if (nlink === 0 && before.nlink === 0) return; // watching a file that does not exist begins with such a call
+    if (nlink === 0) log.warn({ file }, "the configuration file is gone; nothing was changed");
+    else applying = applying.then(takeOver.everything); // one after the other, the last one counts
+  };
+  const onPermissions = ({ nlink }: Stats, before: Stats): void => {
+    if (nlink > 0 || before.nlink > 0) applying = applying.then(takeOver.permissions);
+  };
+  const watched: [string, (now: Stats, before: Stats) => void][] = [
+    [file, onChange],
+    ...permissionsFiles(config).map((each): [string, typeof onPermissions] => [each, onPermissions]),
+  ];
+  for (const [path, listener] of watched) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, listener);
+  applying = takeOver.everything(); // it may have changed while the daemon started
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const [path, listener] of watched) unwatchFile(path, listener);
+      await applying; // or it would start servers after all others have ended
+    },
+  };
+}
+
+interface TakeOver {
+  readonly everything: () => Promise<void>;
+  readonly permissions: () => void;
+}
+
+function createTakeOver({ config, reload, app, log }: ConfigWatch, file: string): TakeOver {
+  const { permissions } = app;
   let current = config;
   let readable = true;
-  let applying = Promise.resolve();
-
-  /** What the sources say now; undefined when that cannot be read. */
-  const read = (): Config | undefined => {
+  const readAgain = (): boolean => {
     try {
-      const next = reload();
+      current = reload();
       readable = true;
-      return next;
     } catch (error) {
       readable = false;
       permissions.denyAll(error);
       const { message, hint } = toErrorReport(error);
       log.error({ file, error: message, hint }, "the changed configuration cannot be used; nothing was changed");
-      return undefined;
     }
+    return readable;
   };
-  const takeOverPermissions = (next: Config): void => {
-    permissions.configure(next);
+  const takeOverPermissions = (): void => {
+    if (!readable) return;
+    permissions.configure(current);
     const { problem } = permissions;
     if (problem !== undefined) log.error({ error: problem.message, hint: problem.hint }, "nothing is permitted");
   };
-  const takeOver = async (): Promise<void> => {
-    const next = read();
-    if (next === undefined) return;
-    takeOverPermissions(next);
-    const waiting = changedSettings(config, next);
-    if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings count from the next start on");
-    const isSame = isDeepStrictEqual(current.mcpServers, next.mcpServers);
-    current = next;
-    if (isSame) return;
-    try {
-      await apply(next);
-      log.info({ file }, "the changed servers were taken over");
-    } catch (error) {
-      log.error({ file, error: toErrorReport(error).message }, "the changed servers could not be taken over");
-    }
-  };
-  const onChange = ({ nlink }: Stats, before: Stats): void => {
-    if (nlink === 0 && before.nlink === 0) return; // watching a file that does not exist begins with such a call
-    if (nlink === 0) log.warn({ file }, "the configuration file is gone; nothing was changed");
-    else applying = applying.then(takeOver); // one after the other, the last one counts
-  };
-  const onPermissions = ({ nlink }: Stats, before: Stats): void => {
-    if (nlink === 0 && before.nlink === 0) return;
-    applying = applying.then(() => {
-      if (readable) takeOverPermissions(current);
-    });
-  };
-  const permissionFiles = permissionsFiles(config);
-  watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, onChange);
-  for (const each of permissionFiles) watchFile(each, { interval: LOOK_EVERY_MS, persistent: false }, onPermissions);
-  applying = takeOver(); // it may have changed while the daemon started
   return {
-    async [Symbol.asyncDispose]() {
-      unwatchFile(file, onChange);
-      for (const each of permissionFiles) unwatchFile(each, onPermissions);
-      await applying; // or it would start servers after all others have ended
+    permissions: takeOverPermissions,
+    async everything() {
+      const { mcpServers } = current;
+      if (!readAgain()) return;
+      takeOverPermissions();
+      const waiting = changedSettings(config, current);
+      if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings count from the next start on");
+      if (isDeepStrictEqual(mcpServers, current.mcpServers)) return;
+      try {
+        await app.configureServers(current);
+        log.info({ file }, "the changed servers were taken over");
+      } catch (error) {
+        log.error({ file, error: toErrorReport(error).message }, "the changed servers could not be taken over");
+      }
     },
   };
 }

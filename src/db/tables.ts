@@ -1,14 +1,6 @@
 import type { ColumnType, GeneratedAlways } from "kysely";
-
-/** A column the database fills in when the writer leaves it out. */
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
-/** timestamptz comes back as Date; a writer may leave it to the database. */
-type CreatedAt = ColumnType<Date, Date | string | undefined, never>;
-type Time = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-/** jsonb goes in as JSON text and comes back parsed. */
-type Json = ColumnType<unknown, string | null | undefined, string | null>;
-type RequiredJson = ColumnType<unknown, string, string>;
-type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type { ApprovalTable, PermissionRuleTable } from "./permission-tables.ts";
 
 interface ScopeVersionTable {
   org: string;
@@ -219,49 +211,6 @@ interface TaskResultTable {
   result_bytes: number;
   created_at: CreatedAt;
   expires_at: ColumnType<Date, Date | string, Date | string>;
-}
-
-interface ApprovalTable {
-  org: string;
-  id: string;
-  project: string;
-  short_id: string;
-  run_id: string;
-  principal: string;
-  client: Nullable<string>;
-  capability: Nullable<string>;
-  intent: string;
-  code: string;
-  code_hash: string;
-  input: Json;
-  tools: RequiredJson;
-  reasons: RequiredJson;
-  binding_hash: string;
-  state: Defaulted<"pending" | "approved" | "refused" | "expired" | "superseded">;
-  created_at: CreatedAt;
-  expires_at: ColumnType<Date, Date | string, Date | string>;
-  decided_at: Time;
-  decided_by: Nullable<string>;
-  decided_via: Nullable<"cli" | "dashboard" | "elicitation">;
-  reason: Nullable<string>;
-  used_at: Time;
-}
-
-interface PermissionRuleTable {
-  org: string;
-  id: string;
-  project: string;
-  short_id: string;
-  principal: string;
-  code_hash: string;
-  tool_id: string;
-  schema_hash: string;
-  capability: Nullable<string>;
-  approval_id: string;
-  created_at: Defaulted<Date>;
-  created_by: string;
-  created_via: "cli" | "dashboard" | "elicitation";
-  expires_at: Time;
 }
 
 interface AuditLogTable {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { App } from "../app.ts";
 import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import { PmlError } from "../errors.ts";
-import { type Approval, type ApprovalDecision, notFound } from "../permissions/approval.ts";
+import { type Approval, type ApprovalDecision, notFound, readAnswer } from "../permissions/approval.ts";
 import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { answer, type Route } from "./http-server.ts";
@@ -48,8 +48,11 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
     {
       method: "POST",
       path: "/api/rules/:id/remove",
-      handle: (_request, response, { id = "" }) =>
-        answer(response, () => permissions.removeRule(DEFAULT_SCOPE, id, person())),
+      handle: (request, response, { id = "" }) =>
+        answer(response, async () => {
+          checkKey(request, key);
+          return permissions.removeRule(DEFAULT_SCOPE, id, person());
+        }),
     },
     {
       method: "GET",
@@ -126,14 +129,15 @@ interface FormRequest {
 /** With the key the page shows what is asked; with the ticket of that page it takes the answer. */
 async function answerForm(permissions: Permissions, key: DecisionKey, form: FormRequest): Promise<void> {
   const { request, response, id } = form;
-  const fields = new URLSearchParams(await readBody(request));
-  const isPerson = key.matches(fields.get("key") ?? "") || key.acceptsTicket(id, fields.get("ticket") ?? "");
-  if (!isPerson) {
-    sendPage(response, 403, renderKeyForm(id, "That is not the key, or the page was open for too long."));
-    return;
-  }
   try {
-    const decision = readFormDecision(fields);
+    const fields = new URLSearchParams(await readBody(request));
+    const isPerson = key.matches(fields.get("key") ?? "") || key.acceptsTicket(id, fields.get("ticket") ?? "");
+    if (!isPerson) {
+      sendPage(response, 403, renderKeyForm(id, "That is not the key, or the page was open for too long."));
+      return;
+    }
+    const given = { by: person(), via: "dashboard", reason: fields.get("reason") } as const;
+    const decision = readAnswer(fields.get("answer"), given);
     const page =
       decision === undefined
         ? renderApproval(await getApproval(permissions, id), key.ticketFor(id))
@@ -142,20 +146,5 @@ async function answerForm(permissions: Permissions, key: DecisionKey, form: Form
   } catch (error) {
     if (!(error instanceof PmlError)) throw error;
     sendPage(response, 409, renderProblem(error));
-  }
-}
-
-function readFormDecision(fields: URLSearchParams): ApprovalDecision | undefined {
-  const reason = fields.get("reason") || undefined;
-  const given = { by: person(), via: "dashboard", reason } as const;
-  switch (fields.get("answer")) {
-    case "once":
-      return { ...given, decision: "approve" };
-    case "always":
-      return { ...given, decision: "approve", remember: true };
-    case "refuse":
-      return { ...given, decision: "refuse" };
-    default:
-      return undefined;
   }
 }

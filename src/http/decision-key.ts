@@ -31,6 +31,9 @@ export function createDecisionKey(key: string): DecisionKey {
 
 /** Compares digests, so that neither time nor length tells anything. */
 function isSame(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

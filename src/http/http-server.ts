@@ -17,7 +17,7 @@ export interface Route {
   handle(request: IncomingMessage, response: ServerResponse, parameters: PathParameters): Promise<void>;
 }
 
-export type PathParameters = Readonly<Record<string, string>>;
+type PathParameters = Readonly<Record<string, string>>;
 
 export interface HttpServerOptions {
   readonly host: string;

@@ -3,8 +3,7 @@ import type { JsonValue } from "../json.ts";
 import type { BoundPlan, ToolVerdict } from "./plan.ts";
 
 /** Expired is not refused: nobody said no. Superseded: the run has asked something else since. */
-export const APPROVAL_STATES = ["pending", "approved", "refused", "expired", "superseded"] as const;
-export type ApprovalState = (typeof APPROVAL_STATES)[number];
+export type ApprovalState = "pending" | "approved" | "refused" | "expired" | "superseded";
 
 /** The ways in which a person can decide. None of them is a tool. */
 export type DecidedVia = "cli" | "dashboard" | "elicitation";
@@ -54,6 +53,17 @@ export interface ApprovalDecision {
   readonly reason?: string | undefined;
   /** Allow what can be remembered of it for this program and principal from now on, or for some days. */
   readonly remember?: true | { readonly days: number } | undefined;
+}
+
+/** The choices of a form; undefined for anything else. */
+export function readAnswer(
+  answer: unknown,
+  { by, via, reason }: { by: string; via: DecidedVia; reason: unknown },
+): ApprovalDecision | undefined {
+  const given = { by, via, reason: typeof reason === "string" && reason !== "" ? reason : undefined };
+  if (answer === "once") return { ...given, decision: "approve" };
+  if (answer === "always") return { ...given, decision: "approve", remember: true };
+  return answer === "refuse" ? { ...given, decision: "refuse" } : undefined;
 }
 
 export interface ApprovalFilter {

@@ -138,6 +138,15 @@ describe.each(engines)("approvals on %s", (engine) => {
     const count = told.length;
     await permissions.expireApprovals();
     expect(told).toHaveLength(count);
+
+    const third = await permissions.requestApproval(scope, request);
+    await permissions.decideApproval(scope, third.id, no);
+    expect(await permissions.useApproval(scope, request)).toMatchObject({
+      kind: "refused",
+      approval: { id: third.id },
+    });
+    await letExpire(client);
+    expect(await permissions.useApproval(scope, request)).toEqual({ kind: "none" });
   });
 
   test("a waiter hears of a decision, of an expiry, and of being told to stop", async () => {

@@ -162,6 +162,8 @@ async function useApproval(tx: Tx, scope: Scope, plan: BoundPlan): Promise<Appro
   }
   const last = await findBoundApproval(tx, scope, binding);
   if (last === undefined || last.state === "approved" || last.state === "superseded") return { kind: "none" };
+  // a refusal stands for as long as the question would have
+  if (last.state === "refused" && last.expiresAt.getTime() <= Date.now()) return { kind: "none" };
   return { kind: last.state, approval: last };
 }
 

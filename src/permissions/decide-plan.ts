@@ -10,7 +10,7 @@ export function decidePlan(
 ): PlanVerdict {
   const verdicts = tools.map((tool) => decide(rules, tool, { remembered }));
   if (rules.kind === "broken") {
-    return { decision: "deny", tools: verdicts, reasons: [rules.error.message], broken: rules.error };
+    return { decision: "deny", tools: verdicts, reasons: [rules.error.message] };
   }
   const decisions = new Set<Decision>(verdicts.map(({ decision }) => decision));
   const asks = decisions.has("ask") || dynamicCalls.length > 0;

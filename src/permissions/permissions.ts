@@ -20,7 +20,7 @@ import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 
-export type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
+type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
 
 /**
  * Who may run what, and what people said when they were asked. A run asks in this order, also when it

@@ -1,5 +1,4 @@
 import { contentHash } from "../content-hash.ts";
-import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
 import type { Effect, EffectHints } from "./effect.ts";
 
@@ -50,8 +49,6 @@ export interface PlanVerdict {
   readonly tools: readonly ToolVerdict[];
   /** Why the plan is not simply allowed, one sentence each. */
   readonly reasons: readonly string[];
-  /** Set when the rules themselves cannot be read: then nothing is permitted, whatever it is. */
-  readonly broken?: ErrorReport;
 }
 
 /** Everything an approval is good for. Whatever differs in it needs a new one. */
@@ -67,18 +64,4 @@ export interface BoundPlan {
 export function bindingHash({ principal, codeHash, input, verdict }: BoundPlan): string {
   const tools = verdict.tools.map(({ tool, schemaHash, effect }) => [tool, { schemaHash, effect }]);
   return contentHash({ principal, codeHash, input: input ?? null, tools: Object.fromEntries(tools) });
-}
-
-/** The error for a plan that is denied: which tools, by which rules, and what would have to change. */
-export function deniedError({ broken, tools }: PlanVerdict): PmlError {
-  if (broken !== undefined) return fromErrorReport(broken);
-  const denied = tools.filter(({ decision }) => decision === "deny");
-  return new PmlError(
-    "permission_denied",
-    `The program was not run: ${denied.map(({ tool, reason }) => `${tool} is ${reason}`).join("; ")}`,
-    {
-      hint: "A person can change that rule; an agent can use other tools",
-      details: { denied: denied.map(({ tool, source }) => ({ tool, source: source.at })) },
-    },
-  );
 }

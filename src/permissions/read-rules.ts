@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
@@ -46,9 +46,10 @@ export function brokenRules(cause: unknown): RuleSet {
 function readFile(path: string): Rules[] {
   let text: string;
   try {
+    // a link to nowhere is no missing file: somebody wanted rules to be there
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
     throw broken(path, `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
   return [parsePermissionsFile(path, text)];

@@ -1,5 +1,9 @@
 import { v7 as newId } from "uuid";
+import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openEmbedded } from "../../src/db/open-embedded.ts";
+import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { createEventBus, type PmlEvent } from "../../src/events.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../src/permissions/approval.ts";
 import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
@@ -69,4 +73,15 @@ export async function openPermissions(
 export async function readAudit({ db }: DatabaseClient): Promise<string[]> {
   const rows = await db.selectFrom("audit_log").select(["action", "outcome"]).orderBy("id").execute();
   return rows.map(({ action, outcome }) => `${action} ${outcome}`);
+}
+
+/** Asks people of a home whose daemon does not run. */
+export async function seedApprovals(home: string, ...requests: readonly ApprovalRequest[]): Promise<string[]> {
+  using ownership = acquireOwnership(home);
+  await using client = await openEmbedded(ownership);
+  await migrate(client.db);
+  await using opened = await openPermissions(client);
+  const ids: string[] = [];
+  for (const request of requests) ids.push((await opened.permissions.requestApproval(DEFAULT_SCOPE, request)).id);
+  return ids;
 }

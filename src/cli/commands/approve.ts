@@ -1,7 +1,7 @@
 import { PmlError } from "../../errors.ts";
+import { decide } from "../as-person.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { decide } from "../decide.ts";
 import { askedTools, oneLine, type SentRule } from "../inbox-item.ts";
 
 export const approve: Command = {

@@ -1,6 +1,6 @@
+import { decide } from "../as-person.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { decide } from "../decide.ts";
 import { askedTools, oneLine } from "../inbox-item.ts";
 
 export const refuse: Command = {

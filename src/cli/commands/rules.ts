@@ -2,7 +2,8 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import { EXIT, PmlError } from "../../errors.ts";
 import type { ToolVerdict } from "../../permissions/plan.ts";
-import type { Answer, Command } from "../command.ts";
+import { doAsPerson } from "../as-person.ts";
+import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatTime, oneLine, type SentRule } from "../inbox-item.ts";
 import { formatPairs, formatTable } from "../table.ts";
@@ -19,12 +20,11 @@ export const rules: Command = {
   options: [noStartOption],
   async run(input): Promise<Answer> {
     const [action = "list", subject] = input.args;
-    const daemon = await reachDaemon(input);
-    if (action === "list") return listRules(daemon);
+    if (action === "list") return listRules(await reachDaemon(input));
     if (subject === undefined) {
       throw new PmlError("usage", `pml rules ${action} needs to know of what`, { hint: "pml rules --help" });
     }
-    return action === "remove" ? removeRule(daemon, subject) : testTool(daemon, subject);
+    return action === "remove" ? removeRule(input, subject) : testTool(await reachDaemon(input), subject);
   },
 };
 
@@ -45,8 +45,8 @@ async function listRules(daemon: DaemonAddress): Promise<Answer> {
   };
 }
 
-async function removeRule(daemon: DaemonAddress, id: string): Promise<Answer> {
-  const data = await callDaemon<SentRule>(daemon, "POST", `/api/rules/${encodeURIComponent(id)}/remove`);
+async function removeRule(input: Input, id: string): Promise<Answer> {
+  const data = await doAsPerson<SentRule>(input, `/api/rules/${encodeURIComponent(id)}/remove`, {});
   return { data, text: `Removed ${id}: ${oneLine(data.tool)} asks again` };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { askedTool, askFor } from "../../test/support/approvals.ts";
 import type { Approval } from "./approval.ts";
-import { questionFor, readQuestionAnswer } from "./question.ts";
+import { buildQuestion, readReply } from "./elicitation.ts";
 
 function approvalOf(changes: Parameters<typeof askFor>[0] = {}): Approval {
   const { verdict, client: _client, ...request } = askFor(changes);
@@ -17,32 +17,33 @@ function approvalOf(changes: Parameters<typeof askFor>[0] = {}): Approval {
 }
 
 test("the question says what is asked and offers to remember only what can be remembered", () => {
-  const mixed = questionFor(
+  const mixed = buildQuestion(
     approvalOf({ tools: [askedTool("a:put"), askedTool("a:drop", { effect: "destructive", rememberable: false })] }),
   );
-  expect(mixed.message).toContain("Remember the total");
-  expect(mixed.message).toContain("a:put (write), a:drop (destructive)");
-  expect(mixed.message).toContain("await mcp.memory.create_entities(");
-  expect(mixed.requestedSchema.properties.answer).toMatchObject({
-    enum: ["once", "always", "refuse"],
-    enumNames: ["Allow once", "Always allow a:put in this very program", "Refuse"],
+  expect(mixed.params.message).toContain("Remember the total");
+  expect(mixed.params.message).toContain("a:put (write), a:drop (destructive)");
+  expect(mixed.params.message).toContain("await mcp.memory.create_entities(");
+  expect(mixed.params.requestedSchema).toMatchObject({
+    properties: {
+      answer: {
+        enum: ["once", "always", "refuse"],
+        enumNames: ["Allow once", "Always allow a:put in this very program", "Refuse"],
+      },
+    },
   });
-  const fatal = questionFor(approvalOf({ tools: [askedTool("a:drop", { rememberable: false })] }));
-  expect(fatal.requestedSchema.properties.answer.enum).toEqual(["once", "refuse"]);
+  const fatal = buildQuestion(approvalOf({ tools: [askedTool("a:drop", { rememberable: false })] }));
+  expect(fatal.params.requestedSchema).toMatchObject({ properties: { answer: { enum: ["once", "refuse"] } } });
 });
 
 test("long programs are cut with the way to all of them, and tricks with invisible characters are seen", () => {
-  const { message } = questionFor(approvalOf({ code: "x".repeat(10_000), intent: "safe \u202E\u001B[2J" }));
+  const { message } = buildQuestion(approvalOf({ code: "x".repeat(10_000), intent: "safe \u202E\u001B[2J" })).params;
   expect(message.length).toBeLessThan(6_000);
   expect(message).toContain("… (all of it: pml inbox apr_1)");
-  expect(message).toContain("safe \\u202e\\u001b[2J");
+  expect(message).toContain("safe \\u{202e}\\u{1b}[2J");
 });
 
 test.each([
-  [
-    { action: "accept", content: { answer: "once" } },
-    { decision: "approve", remember: undefined },
-  ],
+  [{ action: "accept", content: { answer: "once" } }, { decision: "approve" }],
   [
     { action: "accept", content: { answer: "always" } },
     { decision: "approve", remember: true },
@@ -52,8 +53,8 @@ test.each([
     { decision: "refuse", reason: "no" },
   ],
 ] as const)("the answer %j is a decision", (answer, decision) => {
-  const read = readQuestionAnswer(answer, "a-client");
-  expect(read).toMatchObject({ ...decision, via: "elicitation", by: "a-client" });
+  const read = readReply(answer, "a-client");
+  expect(read).toEqual({ ...decision, via: "elicitation", by: "a-client" });
 });
 
 test.each([
@@ -63,5 +64,5 @@ test.each([
   { action: "accept", content: { answer: "yes" } },
   { action: "decline", content: { answer: "once" } },
 ] as const)("the answer %j decides nothing", (answer) => {
-  expect(readQuestionAnswer(answer, "a-client")).toBeUndefined();
+  expect(readReply(answer, "a-client")).toBeUndefined();
 });

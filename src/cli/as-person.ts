@@ -7,11 +7,8 @@ import type { Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
 import type { SentDecision } from "./inbox-item.ts";
 
-/** Gives the answer of the person at this terminal. */
-export async function decide(
-  input: Input,
-  decision: Pick<ApprovalDecision, "decision" | "reason" | "remember">,
-): Promise<SentDecision> {
+/** Asks the daemon for what only the person at this terminal may do. */
+export async function doAsPerson<T>(input: Input, path: string, body: unknown): Promise<T> {
   const daemon = await reachDaemon(input);
   const home = resolveHome();
   const key = readDecisionKey(home);
@@ -20,6 +17,13 @@ export async function decide(
       hint: "Decide as the user who runs PML",
     });
   }
+  return await callAsPerson<T>(daemon, key, path, body);
+}
+
+export function decide(
+  input: Input,
+  decision: Pick<ApprovalDecision, "decision" | "reason" | "remember">,
+): Promise<SentDecision> {
   const path = `/api/approvals/${encodeURIComponent(input.args[0] ?? "")}/decision`;
-  return await callAsPerson<SentDecision>(daemon, key, path, { ...decision, via: "cli" });
+  return doAsPerson<SentDecision>(input, path, { ...decision, via: "cli" });
 }
