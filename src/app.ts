@@ -4,11 +4,13 @@ import { bundledServers } from "./config/bundled-servers.ts";
 import { environment } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
 import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
+import { contentHash } from "./content-hash.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
 import { describeUrl, openPostgres } from "./db/open-postgres.ts";
 import type { Ownership } from "./db/owner-lock.ts";
+import { PmlError } from "./errors.ts";
 import { createEventBus, type EventBus } from "./events.ts";
 import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/backup.ts";
 import type { ExportFooter } from "./housekeeping/export-format.ts";
@@ -18,6 +20,8 @@ import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
+import { createPermissions, type Permissions } from "./permissions/permissions.ts";
+import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { traced } from "./tracing.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
@@ -34,10 +38,13 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  readonly permissions: Permissions;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
   configureServers(config: Config): Promise<void>;
+  /** What the rules say about a tool that no program has been approved for. */
+  decideTool(id: string): Promise<ToolVerdict>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -63,10 +70,11 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   );
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
+  const permissions = opening.use(await createPermissions({ client, events, config }));
   opening.use(
     await startJobs({
       client,
-      jobs: housekeepingJobs(client, backup),
+      jobs: housekeepingJobs(client, permissions, backup),
       onError: (error) => log.error({ error: error.message }, "job queue"),
     }),
   );
@@ -77,11 +85,13 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     upstreams,
     usage,
+    permissions,
     databaseLost: client.lost,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
     },
+    decideTool: (id) => decideTool(permissions, upstreams, id),
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
@@ -92,6 +102,22 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+async function decideTool(permissions: Permissions, upstreams: Upstreams, id: string): Promise<ToolVerdict> {
+  const planned = upstreams.known.flatMap(({ name, entry, offer }) =>
+    (offer?.tools ?? []).map((tool): PlannedTool => {
+      const routing = entry.url === undefined ? "local" : "cloud";
+      return { id: `${name}:${tool.name}`, schemaHash: contentHash(tool), annotations: tool.annotations, routing };
+    }),
+  );
+  const tool = planned.find((each) => each.id === id);
+  const nobody = { principal: "", codeHash: "" };
+  const verdict = tool && (await permissions.decidePlan(DEFAULT_SCOPE, [tool], nobody)).tools[0];
+  if (verdict === undefined) {
+    throw new PmlError("tool_not_found", `There is no tool "${id}"`, { hint: "All of them: pml tools" });
+  }
+  return verdict;
 }
 
 /** Opens and migrates the configured database: a server by its URL, otherwise the embedded one. */
@@ -134,8 +160,9 @@ export async function withServerDatabase<T>(url: string, work: (client: Database
   return await work(client);
 }
 
-function housekeepingJobs(client: DatabaseClient, backup: () => Promise<unknown>): Job[] {
+function housekeepingJobs(client: DatabaseClient, permissions: Permissions, backup: () => Promise<unknown>): Job[] {
   const everywhere: Job[] = [
+    { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];
   // A PostgreSQL server vacuums itself, and its copies are its administrator's business.

@@ -171,6 +171,36 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A file named on the command line cannot be read or written.",
   },
+  permissions_broken: {
+    id: "PML-E6001",
+    exit: EXIT.refused,
+    meaning: "The permissions cannot be read, so nothing is permitted until they can.",
+  },
+  permission_denied: {
+    id: "PML-E6002",
+    exit: EXIT.refused,
+    meaning: "A rule denies a tool that a program would call. The program was not run.",
+  },
+  approval_not_found: {
+    id: "PML-E6003",
+    exit: EXIT.notFound,
+    meaning: "No approval has that id.",
+  },
+  approval_decided: {
+    id: "PML-E6004",
+    exit: EXIT.failed,
+    meaning: "An approval is decided once; this one has been, or its run has asked something else since.",
+  },
+  approval_expired: {
+    id: "PML-E6005",
+    exit: EXIT.failed,
+    meaning: "Nobody decided in time (`approvals.ttlMinutes`). That is not a refusal: the agent may ask again.",
+  },
+  rule_not_found: {
+    id: "PML-E6006",
+    exit: EXIT.notFound,
+    meaning: "No remembered rule has that id.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,

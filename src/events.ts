@@ -1,5 +1,15 @@
 /** What happened inside PML, told after it was committed. The edge turns it into notifications. */
-type PmlEvent = { readonly kind: "scope_changed"; readonly org: string; readonly project: string };
+export type PmlEvent = { readonly org: string; readonly project: string } & (
+  | { readonly kind: "scope_changed" }
+  | { readonly kind: "approval_requested"; readonly approvalId: string; readonly runId: string }
+  /** It is no longer pending, for whatever reason. */
+  | {
+      readonly kind: "approval_decided";
+      readonly approvalId: string;
+      readonly runId: string;
+      readonly state: "approved" | "refused" | "expired" | "superseded";
+    }
+);
 
 export interface EventBus {
   publish(event: PmlEvent): void;

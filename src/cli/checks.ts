@@ -12,6 +12,7 @@ import { ENGINE_MAJOR, findEngineMajor, templatePath } from "../db/template.ts";
 import { PmlError } from "../errors.ts";
 import { backupDirectory, listBackups } from "../housekeeping/backup.ts";
 import { version } from "../package-info.ts";
+import { PERMISSIONS_FILE, permissionsFiles, readRules } from "../permissions/read-rules.ts";
 
 export interface Finding {
   readonly check: string;
@@ -29,6 +30,7 @@ export async function runChecks(configFlag: string | undefined): Promise<Finding
   return [
     checkNode(),
     finding,
+    ...(config === undefined ? [] : [checkPermissions(config)]),
     checkHome(home),
     ...checkSecretFiles(home, config),
     await checkDataDirectory(home),
@@ -50,6 +52,17 @@ function checkConfig(flag: string | undefined): { config: Config | undefined; fi
   } catch (error) {
     return { config: undefined, finding: fromError("config", error) };
   }
+}
+
+function checkPermissions(config: Config): Finding {
+  const check = "permissions";
+  const rules = readRules(config);
+  if (rules.kind === "broken") {
+    const { message, hint } = rules.error;
+    return { check, state: "failure", value: message, ...(hint === undefined ? {} : { fix: hint }) };
+  }
+  const files = permissionsFiles(config).filter((file) => existsSync(file));
+  return { check, state: "ok", value: files.length === 0 ? `no ${PERMISSIONS_FILE}` : files.join(", ") };
 }
 
 const LOW_SPACE_BYTES = 500 * 1024 * 1024;
@@ -79,7 +92,7 @@ function checkHome(home: string): Finding {
 
 /** Files that hold a secret, or may, must not be readable by other users. */
 function checkSecretFiles(home: string, config: Config | undefined): Finding[] {
-  const files = [join(home, "token"), ...(config?.file === undefined ? [] : [config.file])];
+  const files = [join(home, "token"), join(home, "decision-key"), ...(config?.file === undefined ? [] : [config.file])];
   return files
     .filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0)
     .map((file) => ({

@@ -1,13 +1,17 @@
 import type { Command } from "./command.ts";
 import { add } from "./commands/add.ts";
+import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { inbox } from "./commands/inbox.ts";
 import { mcp } from "./commands/mcp.ts";
+import { refuse } from "./commands/refuse.ts";
 import { remove } from "./commands/remove.ts";
+import { rules } from "./commands/rules.ts";
 import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
@@ -25,6 +29,10 @@ export const commands: readonly Command[] = [
   servers,
   tools,
   doctor,
+  inbox,
+  approve,
+  refuse,
+  rules,
   add,
   remove,
   exportCommand,

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { EFFECTS } from "../permissions/effect.ts";
+import { checkPattern } from "../permissions/tool-pattern.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
@@ -36,6 +38,11 @@ const serverName = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "server names have lower-case letters, digits and inner hyphens")
   .refine((name) => !RESERVED_NAMES.includes(name), "is a name that PML keeps for itself; choose another");
+
+const toolPattern = z.string().superRefine((text, context) => {
+  const problem = checkPattern(text);
+  if (problem !== undefined) context.addIssue(problem);
+});
 
 /** The one definition of the configuration: validation, types and the reference page come from it. */
 export const configSchema = z.strictObject({
@@ -94,6 +101,28 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("The background process."),
+  permissions: z
+    .strictObject({
+      allow: z.array(toolPattern).default([]).describe("Tools that run without asking; `ask` and `deny` win."),
+      ask: z.array(toolPattern).default([]).describe("Tools for which a person is asked every time; `deny` wins."),
+      deny: z.array(toolPattern).default([]).describe("Tools that never run."),
+      effects: z
+        .record(toolPattern, z.enum(EFFECTS))
+        .default({})
+        .describe("What tools do, where their servers say it wrong or not at all; the most specific pattern counts."),
+    })
+    .prefault({})
+    .describe("Patterns of `server:tool` with `*`. `mcp-permissions.yaml` is read as well."),
+  approvals: z
+    .strictObject({
+      ttlMinutes: z
+        .number()
+        .positive()
+        .default(60)
+        .describe("How long a person has to decide, and how long a granted approval can be used."),
+    })
+    .prefault({})
+    .describe("What waits for a person."),
   backup: z
     .strictObject({
       keep: z.number().int().positive().default(7).describe("How many automatic copies are kept."),

@@ -23,26 +23,39 @@ export async function isAlive(address: DaemonAddress): Promise<boolean> {
 
 /** Calls an operation of the daemon and returns its data, or throws the error it reported. */
 export async function callDaemon<T>(address: DaemonAddress, method: "GET" | "POST", path: string): Promise<T> {
-  const response = await send(address, method, path);
+  const response = await send(address, { method, path });
   return readAnswer<T>(response);
 }
 
+/** The same for what only a person may do, who shows it with the decision key. */
+export async function callAsPerson<T>(address: DaemonAddress, key: string, path: string, body: unknown): Promise<T> {
+  const headers = { "Content-Type": "application/json", "X-PML-Decision-Key": key };
+  return readAnswer<T>(await send(address, { method: "POST", path, headers, body: JSON.stringify(body) }));
+}
+
 export async function uploadToDaemon<T>(address: DaemonAddress, path: string, body: Readable): Promise<T> {
-  const response = await send(address, "POST", path, body);
+  const response = await send(address, { method: "POST", path, body });
   return readAnswer<T>(response);
 }
 
 export async function downloadFromDaemon(address: DaemonAddress, path: string): Promise<AsyncIterable<Uint8Array>> {
-  const response = await send(address, "GET", path);
+  const response = await send(address, { method: "GET", path });
   const { ok, body } = response;
   return ok && body !== null ? body : readAnswer<never>(response);
 }
 
-async function send(address: DaemonAddress, method: string, path: string, body?: Readable): Promise<Response> {
+interface Sending {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Readable | string;
+}
+
+async function send(address: DaemonAddress, { method, path, headers, body }: Sending): Promise<Response> {
   try {
     return await fetch(new URL(path, address.url), {
       method,
-      headers: authorization(address),
+      headers: { ...headers, ...authorization(address) },
       ...(body === undefined ? {} : { body, duplex: "half" }),
     });
   } catch (cause) {

@@ -38,9 +38,26 @@ export function readDaemonAddress(home: string): DaemonAddress | undefined {
   }
 }
 
-/** The token stays the same over restarts, so that clients configured with it go on working. */
+export function readDecisionKey(home: string): string | undefined {
+  try {
+    return readFileSync(join(home, "decision-key"), "utf8").trim();
+  } catch {
+    return undefined; // no daemon has run here, or it is another user's
+  }
+}
+
+/** Of the gateway: for its HTTP interface, MCP included. */
 export function ensureToken(home: string): string {
-  const path = join(home, "token");
+  return ensureSecret(join(home, "token"));
+}
+
+/** Of the person: for deciding what agents may do. No client of the gateway ever gets it. */
+export function ensureDecisionKey(home: string): string {
+  return ensureSecret(join(home, "decision-key"));
+}
+
+/** A secret stays the same over restarts, so that what was configured with it goes on working. */
+function ensureSecret(path: string): string {
   try {
     writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {

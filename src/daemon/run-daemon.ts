@@ -1,9 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { createApp } from "../app.ts";
+import { type App, createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
+import { createDecisionKey } from "../http/decision-key.ts";
 import { startHttpServer } from "../http/http-server.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
@@ -14,7 +15,7 @@ import { Gateway } from "../mcp/gateway.ts";
 import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
 import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
-import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { type DaemonInfo, ensureDecisionKey, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -32,7 +33,9 @@ export interface DaemonOptions {
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  const decisionKey = ensureDecisionKey(config.home);
+  const secrets = knownSecrets(config, token, decisionKey);
+  const log = createLogger({ ...config.log, file: config.log.file, secrets });
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -54,13 +57,14 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       app,
       endpoint,
       metrics,
+      decisionKey: createDecisionKey(decisionKey),
       uploads: emptyUploads(config.home),
       status: async () => ({
         ...info,
         home: config.home,
         uptimeSeconds: Math.round((Date.now() - started) / 1000),
         clients: shims.count,
-        database: await app.databaseStatus(),
+        ...(await describeApp(app)),
       }),
       stop: () => stop.resolve("pml down"),
     }),
@@ -79,7 +83,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   void app.databaseLost.then((error) => onLost(error));
-  await using _watch = watchConfig({ config, reload, apply: (changed) => app.configureServers(changed), log });
+  await using _watch = watchConfig({ config, reload, app, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();
@@ -99,8 +103,12 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
   } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
 }
 
-function knownSecrets(config: Config, token: string): string[] {
-  return config.database.url === undefined ? [token] : [token, config.database.url];
+function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
+  return database.url === undefined ? secrets : [...secrets, database.url];
+}
+
+async function describeApp(app: App): Promise<Record<string, unknown>> {
+  return { database: await app.databaseStatus(), permissions: app.permissions.problem?.message ?? "ok" };
 }
 
 function urlHost(host: string): string {

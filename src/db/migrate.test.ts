@@ -21,6 +21,7 @@ test("released migrations are never edited", () => {
     {
       "0001_foundation.sql": "0d93c7482771c45f",
       "0002_gateway.sql": "77337f65300d9067",
+      "0005_permissions.sql": "81162f3ab2e001fa",
     }
   `);
 });
@@ -72,10 +73,13 @@ interface InterfaceNode {
   };
 }
 
-/** The interfaces of tables.ts, read from its text since types are gone when it runs. */
+/** The interfaces of the tables, read from their text since types are gone when it runs. */
 function readTableTypes(): Record<string, string[]> {
-  const { program } = parseSync("tables.ts", readFileSync(new URL("./tables.ts", import.meta.url), "utf8"));
-  const nodes = program.body.map((node) => (node.type === "ExportNamedDeclaration" ? node.declaration : node));
+  const here = new URL("./", import.meta.url);
+  const files = readdirSync(here).filter((name) => name.endsWith("tables.ts"));
+  const nodes = files
+    .flatMap((name) => parseSync(name, readFileSync(new URL(name, here), "utf8")).program.body)
+    .map((node) => (node.type === "ExportNamedDeclaration" ? node.declaration : node));
   const interfaces = nodes.filter((node) => node?.type === "TSInterfaceDeclaration") as unknown as InterfaceNode[];
   const columns = new Map(interfaces.map(({ id, body }) => [id.name, body.body.map(({ key }) => key.name).toSorted()]));
   const tables = interfaces.find(({ id }) => id.name === "Tables");

@@ -1,14 +1,15 @@
 import type { ColumnType, GeneratedAlways } from "kysely";
-
-/** A column the database fills in when the writer leaves it out. */
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
-/** timestamptz comes back as Date; a writer may leave it to the database. */
-type CreatedAt = ColumnType<Date, Date | string | undefined, never>;
-type Time = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-/** jsonb goes in as JSON text and comes back parsed. */
-type Json = ColumnType<unknown, string | null | undefined, string | null>;
-type RequiredJson = ColumnType<unknown, string, string>;
-type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type {
+  CapabilityDecisionTable,
+  CapabilityDependencyTable,
+  CapabilityMemoTable,
+  CapabilityPathTable,
+  CapabilitySourceTable,
+  OutputSchemaTable,
+  ToolEdgeTable,
+} from "./learning-tables.ts";
+import type { ApprovalTable, PermissionRuleTable } from "./permission-tables.ts";
 
 interface ScopeVersionTable {
   org: string;
@@ -81,74 +82,6 @@ interface CapabilityStatTable {
   success_count: Defaulted<number>;
   total_latency_ms: Defaulted<number>;
   last_used_at: Time;
-}
-
-interface CapabilitySourceTable {
-  org: string;
-  project: string;
-  source_hash: string;
-  record_id: string;
-  version: number;
-}
-
-interface CapabilityDependencyTable {
-  org: string;
-  from_record_id: string;
-  to_record_id: string;
-  edge_type: Defaulted<"dependency" | "contains">;
-  observed_count: Defaulted<number>;
-  created_at: CreatedAt;
-}
-
-interface CapabilityPathTable {
-  org: string;
-  record_id: string;
-  version: number;
-  path_key: string;
-  path: string[];
-  count: Defaulted<number>;
-  success_count: Defaulted<number>;
-  total_ms: Defaulted<number>;
-  last_at: Defaulted<Date>;
-}
-
-interface CapabilityDecisionTable {
-  org: string;
-  record_id: string;
-  version: number;
-  node_id: string;
-  outcome: string;
-  count: Defaulted<number>;
-  success_count: Defaulted<number>;
-}
-
-interface CapabilityMemoTable {
-  org: string;
-  record_id: string;
-  version: number;
-  args_hash: string;
-  result: Json;
-  created_at: CreatedAt;
-  expires_at: Time;
-}
-
-interface OutputSchemaTable {
-  org: string;
-  project: string;
-  subject: string;
-  schema: RequiredJson;
-  changed_at: Defaulted<Date>;
-}
-
-interface ToolEdgeTable {
-  org: string;
-  project: string;
-  from_id: string;
-  to_id: string;
-  edge_type: "dependency" | "contains" | "sequence" | "provides";
-  source: "template" | "inferred" | "observed";
-  observed_count: Defaulted<number>;
-  last_at: Defaulted<Date>;
 }
 
 interface CapabilityAliasTable {
@@ -323,6 +256,7 @@ interface MigrationTable {
 
 /** Every table by its name in the database. A test compares this with the migrated schema. */
 export interface Tables {
+  approvals: ApprovalTable;
   audit_log: AuditLogTable;
   capability_aliases: CapabilityAliasTable;
   capability_decision: CapabilityDecisionTable;
@@ -337,6 +271,7 @@ export interface Tables {
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
   output_schema: OutputSchemaTable;
+  permission_rules: PermissionRuleTable;
   pml_migration: MigrationTable;
   principals: PrincipalTable;
   run_journal: RunJournalTable;

@@ -3,9 +3,9 @@ import type { Db, Tx } from "../db/client.ts";
 import type { Scope } from "../capabilities/scope.ts";
 
 /**
- * What an export holds: everything that was learned, but neither jobs nor scope versions, which only
- * coordinate the gateways of one database. In an order in which references are there before what
- * refers to them.
+ * What an export holds: everything that was learned. Neither jobs nor scope versions, which only
+ * coordinate the gateways of one database, nor approvals and permission rules: importing a file must
+ * not permit anything. In an order in which references are there before what refers to them.
  */
 const EXPORTED_TABLES = [
   "principals",

@@ -10,11 +10,14 @@ import { describePortOwner } from "./port-owner.ts";
 export interface Route {
   /** "*" leaves it to the handler. */
   readonly method: "GET" | "POST" | "*";
+  /** `/things/:id` gives the handler `{ id }`. */
   readonly path: string;
   /** Answered without a token: for probes that have none. */
   readonly public?: true;
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, parameters: PathParameters): Promise<void>;
 }
+
+type PathParameters = Readonly<Record<string, string>>;
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -56,7 +59,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const started = performance.now();
   const path = new URL(request.url ?? "/", "http://gateway").pathname;
   const route = options.routes.find(
-    (known) => known.path === path && (known.method === "*" || known.method === request.method),
+    (known) => matchPath(known.path, path) && (known.method === "*" || known.method === request.method),
   );
   response.setHeader("X-Content-Type-Options", "nosniff");
   response.once("close", () => {
@@ -73,7 +76,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     return;
   }
   try {
-    await traced("http.request", { "http.route": route.path }, () => route.handle(request, response));
+    await traced("http.request", { "http.route": route.path }, () =>
+      route.handle(request, response, matchPath(route.path, path) ?? {}),
+    );
   } catch (error) {
     options.log.error(
       { route: route.path, error: error instanceof Error ? error.stack : String(error) },
@@ -81,6 +86,21 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     );
     sendError(response, 500, error);
   }
+}
+
+/** The parameters of a path that fits the pattern, undefined for one that does not. */
+function matchPath(pattern: string, path: string): PathParameters | undefined {
+  if (pattern === path) return {};
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  if (!pattern.includes(":") || wanted.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const value = given[index] ?? "";
+    if (part.startsWith(":") && value !== "") parameters[part.slice(1)] = value;
+    else if (part !== value) return undefined;
+  }
+  return parameters;
 }
 
 function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): void {
@@ -95,6 +115,16 @@ function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOp
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "Content-Type": "application/json" }).end(`${JSON.stringify(body)}\n`);
+}
+
+/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
+export async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
+  try {
+    sendJson(response, 200, { ok: true, data: await operation() });
+  } catch (error) {
+    if (!(error instanceof PmlError)) throw error;
+    sendError(response, error.code === "request_refused" ? 403 : 409, error);
+  }
 }
 
 /** After the first byte of an answer its status cannot change any more: then the connection is cut. */

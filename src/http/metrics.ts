@@ -32,7 +32,9 @@ export function createMetrics({ events, countConnections }: MetricsSources): Met
     help: "MCP clients connected through the stdio shim.",
     registers,
   });
-  events.subscribe(() => scopeChanges.inc());
+  events.subscribe(({ kind }) => {
+    if (kind === "scope_changed") scopeChanges.inc();
+  });
   return {
     contentType: register.contentType,
     print() {

@@ -5,8 +5,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { App } from "../app.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
-import { type Route, sendJson } from "./http-server.ts";
+import { createApprovalRoutes } from "./approval-routes.ts";
+import type { DecisionKey } from "./decision-key.ts";
+import { answer, type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface RouteOptions {
@@ -14,6 +15,7 @@ export interface RouteOptions {
   /** Serves MCP at /mcp. */
   readonly endpoint: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
   readonly metrics: Metrics;
+  readonly decisionKey: DecisionKey;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
   readonly uploads: string;
   readonly status: () => Promise<unknown>;
@@ -21,8 +23,10 @@ export interface RouteOptions {
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
-export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: RouteOptions): Route[] {
+export function createRoutes(options: RouteOptions): Route[] {
+  const { app, endpoint, metrics, decisionKey, uploads, status, stop } = options;
   return [
+    ...createApprovalRoutes(app, decisionKey),
     { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
     {
       method: "GET",
@@ -66,16 +70,6 @@ export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: 
 function describeServers({ upstreams }: App): unknown[] {
   const tools = new Map(upstreams.known.map(({ name, offer }) => [name, offer?.tools.length]));
   return upstreams.statuses.map((status) => ({ ...status, tools: tools.get(status.name) }));
-}
-
-/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
-async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
-  try {
-    sendJson(response, 200, { ok: true, data: await operation() });
-  } catch (error) {
-    if (!(error instanceof PmlError)) throw error;
-    sendJson(response, 409, { ok: false, error: toErrorReport(error) });
-  }
 }
 
 async function answerReady(app: App, response: ServerResponse): Promise<void> {

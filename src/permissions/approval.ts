@@ -1,9 +1,9 @@
+import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
 import type { BoundPlan, ToolVerdict } from "./plan.ts";
 
 /** Expired is not refused: nobody said no. Superseded: the run has asked something else since. */
-export const APPROVAL_STATES = ["pending", "approved", "refused", "expired", "superseded"] as const;
-export type ApprovalState = (typeof APPROVAL_STATES)[number];
+export type ApprovalState = "pending" | "approved" | "refused" | "expired" | "superseded";
 
 /** The ways in which a person can decide. None of them is a tool. */
 export type DecidedVia = "cli" | "dashboard" | "elicitation";
@@ -55,6 +55,17 @@ export interface ApprovalDecision {
   readonly remember?: true | { readonly days: number } | undefined;
 }
 
+/** The choices of a form; undefined for anything else. */
+export function readAnswer(
+  answer: unknown,
+  { by, via, reason }: { by: string; via: DecidedVia; reason: unknown },
+): ApprovalDecision | undefined {
+  const given = { by, via, reason: typeof reason === "string" && reason !== "" ? reason : undefined };
+  if (answer === "once") return { ...given, decision: "approve" };
+  if (answer === "always") return { ...given, decision: "approve", remember: true };
+  return answer === "refuse" ? { ...given, decision: "refuse" } : undefined;
+}
+
 export interface ApprovalFilter {
   readonly states?: readonly ApprovalState[];
   readonly runId?: string;
@@ -83,4 +94,35 @@ export interface RememberedRule {
   readonly createdVia: DecidedVia;
   readonly createdAt: Date;
   readonly expiresAt?: Date;
+}
+
+export interface DecidedApproval {
+  readonly approval: Approval;
+  /** What will not be asked again. */
+  readonly rules: readonly RememberedRule[];
+}
+
+export function notFound(id: string): PmlError {
+  return new PmlError("approval_not_found", `There is no approval "${id}"`, { hint: "What waits for you: pml inbox" });
+}
+
+/** Why an approval cannot be decided, when it cannot. */
+export function notDecidable(id: string, approval: Approval | undefined): PmlError {
+  if (approval === undefined) return notFound(id);
+  const { state, decidedBy, decidedVia, decidedAt, expiresAt } = approval;
+  const details = { id, state };
+  if (state === "expired") {
+    return new PmlError("approval_expired", `${id} expired at ${expiresAt.toISOString()} and was not decided`, {
+      hint: "The agent can ask again. To have more time: approvals.ttlMinutes",
+      details,
+    });
+  }
+  const how =
+    state === "superseded"
+      ? "its run has asked something else since"
+      : `it was ${state} by ${decidedBy} (${decidedVia}) at ${decidedAt?.toISOString()}`;
+  return new PmlError("approval_decided", `${id} cannot be decided: ${how}`, {
+    hint: "What waits for you: pml inbox",
+    details,
+  });
 }

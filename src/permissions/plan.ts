@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { contentHash } from "../content-hash.ts";
 import type { JsonValue } from "../json.ts";
 import type { Effect, EffectHints } from "./effect.ts";
 
@@ -58,4 +58,10 @@ export interface BoundPlan {
   /** The arguments the person was shown. */
   readonly input?: JsonValue | undefined;
   readonly verdict: PlanVerdict;
+}
+
+/** Identifies what was approved, whatever the order of its tools. */
+export function bindingHash({ principal, codeHash, input, verdict }: BoundPlan): string {
+  const tools = verdict.tools.map(({ tool, schemaHash, effect }) => [tool, { schemaHash, effect }]);
+  return contentHash({ principal, codeHash, input: input ?? null, tools: Object.fromEntries(tools) });
 }

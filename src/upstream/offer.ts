@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type {
   Implementation,
   Prompt,
@@ -7,6 +6,8 @@ import type {
   ServerCapabilities,
   Tool,
 } from "@modelcontextprotocol/client";
+
+export { contentHash } from "../content-hash.ts";
 
 /** Everything a server offers, as it said it: nothing is dropped or rewritten on the way through. */
 export interface Offer {
@@ -17,19 +18,4 @@ export interface Offer {
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplateType[];
   readonly prompts: readonly Prompt[];
-}
-
-/** Identifies a definition by its content, whatever the order of its keys. */
-export function contentHash(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
-}
-
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return value === undefined ? "null" : JSON.stringify(value);
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
-  return `{${entries.join(",")}}`;
 }

@@ -13,6 +13,8 @@ interface DaemonStatus {
   readonly home: string;
   readonly uptimeSeconds: number;
   readonly clients: number;
+  /** "ok", or why nothing is permitted. */
+  readonly permissions: string;
   readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
 }
 
@@ -37,13 +39,14 @@ export const status: Command = {
   },
 };
 
-function describe({ pid, version, url, home, uptimeSeconds, clients, database }: DaemonStatus): string {
+function describe({ pid, version, url, home, uptimeSeconds, clients, permissions, database }: DaemonStatus): string {
   return formatPairs({
     gateway: url,
     version,
     process: `pid ${pid}, up ${uptimeSeconds} s`,
     clients: String(clients),
     home,
+    permissions,
     database: `${database.engine} at ${database.at}, schema ${database.schemaVersion}`,
   });
 }

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { userInfo } from "node:os";
+import { z } from "zod";
+import type { App } from "../app.ts";
+import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
+import { PmlError } from "../errors.ts";
+import { type Approval, type ApprovalDecision, notFound, readAnswer } from "../permissions/approval.ts";
+import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
+import type { DecisionKey } from "./decision-key.ts";
+import { answer, type Route } from "./http-server.ts";
+import { readBody } from "./read-body.ts";
+
+type Permissions = App["permissions"];
+
+/** What waits for people. Reading takes the token, as everywhere; deciding takes the key of the person. */
+export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
+  const { permissions } = app;
+  return [
+    {
+      method: "GET",
+      path: "/api/inbox",
+      handle: (request, response) => answer(response, () => listInbox(permissions, request)),
+    },
+    {
+      method: "GET",
+      path: "/api/approvals/:id",
+      handle: (_request, response, { id = "" }) => answer(response, () => getApproval(permissions, id)),
+    },
+    {
+      method: "POST",
+      path: "/api/approvals/:id/decision",
+      handle: (request, response, { id = "" }) =>
+        answer(response, async () => {
+          checkKey(request, key);
+          return permissions.decideApproval(DEFAULT_SCOPE, id, await readDecision(request));
+        }),
+    },
+    {
+      method: "GET",
+      path: "/api/rules",
+      handle: (_request, response) => answer(response, () => permissions.listRules(DEFAULT_SCOPE)),
+    },
+    {
+      method: "GET",
+      path: "/api/rules/test",
+      handle: (request, response) => answer(response, () => app.decideTool(readQuery(request).get("tool") ?? "")),
+    },
+    {
+      method: "POST",
+      path: "/api/rules/:id/remove",
+      handle: (request, response, { id = "" }) =>
+        answer(response, async () => {
+          checkKey(request, key);
+          return permissions.removeRule(DEFAULT_SCOPE, id, person());
+        }),
+    },
+    {
+      method: "GET",
+      path: "/approvals/:id",
+      public: true,
+      handle: async (_request, response, { id = "" }) => sendPage(response, 200, renderKeyForm(id)),
+    },
+    {
+      method: "POST",
+      path: "/approvals/:id",
+      public: true,
+      handle: (request, response, { id = "" }) => answerForm(permissions, key, { request, response, id }),
+    },
+  ];
+}
+
+async function listInbox(permissions: Permissions, request: IncomingMessage): Promise<unknown[]> {
+  const filter = readQuery(request).has("all") ? {} : { states: ["pending"] as const };
+  const approvals = await permissions.listApprovals(DEFAULT_SCOPE, filter);
+  return approvals.map((approval) => ({ kind: "approval", ...approval }));
+}
+
+function readQuery({ url = "" }: IncomingMessage): URLSearchParams {
+  return new URL(url, "http://gateway").searchParams;
+}
+
+async function getApproval(permissions: Permissions, id: string): Promise<Approval> {
+  const approval = await permissions.findApproval(DEFAULT_SCOPE, id);
+  if (approval === undefined) throw notFound(id);
+  return approval;
+}
+
+function checkKey({ headers }: IncomingMessage, key: DecisionKey): void {
+  const given = headers["x-pml-decision-key"];
+  if (key.matches(typeof given === "string" ? given : undefined)) return;
+  throw new PmlError("request_refused", "The decision key is missing or wrong", {
+    hint: "Decisions are for people: pml approve, pml refuse, or the page of the approval",
+  });
+}
+
+/** The key lies in a file that only this user can read, so whoever has it is this user. */
+function person(): string {
+  return userInfo().username;
+}
+
+const decisionBody = z.strictObject({
+  decision: z.enum(["approve", "refuse"]),
+  via: z.enum(["cli", "dashboard"]),
+  reason: z.string().optional(),
+  remember: z.union([z.literal(true), z.strictObject({ days: z.number().positive() })]).optional(),
+});
+
+async function readDecision(request: IncomingMessage): Promise<ApprovalDecision> {
+  const parsed = decisionBody.safeParse(parseJson(await readBody(request)));
+  if (parsed.success) return { ...parsed.data, by: person() };
+  const [issue] = parsed.error.issues;
+  throw new PmlError("usage", `The decision cannot be read: "${issue?.path.join(".")}" ${issue?.message}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface FormRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly id: string;
+}
+
+/** With the key the page shows what is asked; with the ticket of that page it takes the answer. */
+async function answerForm(permissions: Permissions, key: DecisionKey, form: FormRequest): Promise<void> {
+  const { request, response, id } = form;
+  try {
+    const fields = new URLSearchParams(await readBody(request));
+    const isPerson = key.matches(fields.get("key") ?? "") || key.acceptsTicket(id, fields.get("ticket") ?? "");
+    if (!isPerson) {
+      sendPage(response, 403, renderKeyForm(id, "That is not the key, or the page was open for too long."));
+      return;
+    }
+    const given = { by: person(), via: "dashboard", reason: fields.get("reason") } as const;
+    const decision = readAnswer(fields.get("answer"), given);
+    const page =
+      decision === undefined
+        ? renderApproval(await getApproval(permissions, id), key.ticketFor(id))
+        : renderAnswer(await permissions.decideApproval(DEFAULT_SCOPE, id, decision));
+    sendPage(response, 200, page);
+  } catch (error) {
+    if (!(error instanceof PmlError)) throw error;
+    sendPage(response, 409, renderProblem(error));
+  }
+}

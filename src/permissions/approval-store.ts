@@ -1,0 +1,193 @@
+import { type Selectable, sql } from "kysely";
+import { v7 as newId } from "uuid";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db, Tx } from "../db/client.ts";
+import type { Tables } from "../db/tables.ts";
+import type { JsonValue } from "../json.ts";
+import { storableJson, storableText } from "../storable.ts";
+import type { Approval, ApprovalDecision, ApprovalFilter, ApprovalRequest, ApprovalState } from "./approval.ts";
+import { bindingHash, type ToolVerdict } from "./plan.ts";
+import { newShortId } from "./short-id.ts";
+
+type Row = Selectable<Tables["approvals"]>;
+
+/** What nobody has decided or used in time is expired from that moment on, whether or not the job has said so yet. */
+const OVERDUE = sql<boolean>`state IN ('pending', 'approved') AND used_at IS NULL AND expires_at <= now()`;
+const STATE_NOW = sql<ApprovalState>`CASE WHEN ${OVERDUE} THEN 'expired' ELSE state END`;
+
+function selectApprovals(db: Db | Tx, { org, project }: Scope) {
+  return db
+    .selectFrom("approvals")
+    .selectAll()
+    .select(STATE_NOW.as("state_now"))
+    .where("org", "=", org)
+    .where("project", "=", project);
+}
+
+export async function findApproval(db: Db | Tx, scope: Scope, id: string): Promise<Approval | undefined> {
+  const row = await selectApprovals(db, scope).where("short_id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+/** The last one that was about exactly this plan. */
+export async function findBoundApproval(db: Db | Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
+  const row = await selectApprovals(db, scope)
+    .where("binding_hash", "=", binding)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+const MOST_LISTED = 200;
+
+export async function listApprovals(db: Db, scope: Scope, filter: ApprovalFilter): Promise<Approval[]> {
+  const { states, runId, limit = MOST_LISTED } = filter;
+  let query = selectApprovals(db, scope);
+  if (states !== undefined) query = query.where(STATE_NOW, "in", states);
+  if (runId !== undefined) query = query.where("run_id", "=", runId);
+  return (await query.orderBy("id", "desc").limit(limit).execute()).map(toApproval);
+}
+
+/** Puts the question, unless the same one is open: then nothing is written and undefined returned. */
+export async function insertApproval(
+  tx: Tx,
+  scope: Scope,
+  request: ApprovalRequest,
+  ttlMinutes: number,
+): Promise<Approval | undefined> {
+  const { runId, principal, client, capability, intent, code, codeHash, input, verdict } = request;
+  const row = await tx
+    .insertInto("approvals")
+    .values({
+      ...scope,
+      id: newId(),
+      short_id: newShortId("apr"),
+      run_id: runId,
+      principal,
+      client: client === undefined ? null : storableText(client),
+      capability: capability ?? null,
+      intent: storableText(intent),
+      code: storableText(code),
+      code_hash: codeHash,
+      input: input === undefined ? null : storableJson(input),
+      tools: storableJson(verdict.tools),
+      reasons: storableJson(verdict.reasons),
+      binding_hash: bindingHash(request),
+      expires_at: inMinutes(ttlMinutes),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["org", "project", "binding_hash"]).where("state", "=", "pending").doNothing(),
+    )
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+/** Questions this run no longer asks, since it asks something else now. */
+export async function supersedeApprovals(tx: Tx, scope: Scope, runId: string, binding: string): Promise<Approval[]> {
+  const rows = await tx
+    .updateTable("approvals")
+    .set({ state: "superseded" })
+    .where("org", "=", scope.org)
+    .where("project", "=", scope.project)
+    .where("run_id", "=", runId)
+    .where("binding_hash", "<>", binding)
+    .where("state", "=", "pending")
+    .returningAll()
+    .execute();
+  return rows.map(toApproval);
+}
+
+/** With a binding, only those about that plan. In every scope, since time passes in all of them. */
+export async function expireOverdue(tx: Tx, binding?: string): Promise<ScopedApproval[]> {
+  let update = tx.updateTable("approvals").set({ state: "expired" }).where(OVERDUE);
+  if (binding !== undefined) update = update.where("binding_hash", "=", binding);
+  const rows = await update.returningAll().execute();
+  return rows.map((row) => ({ scope: { org: row.org, project: row.project }, approval: toApproval(row) }));
+}
+
+export interface ScopedApproval {
+  readonly scope: Scope;
+  readonly approval: Approval;
+}
+
+/** Writes the decision if none was made in time. Of any number that try, one does it. */
+export async function writeDecision(
+  tx: Tx,
+  scope: Scope,
+  { id, decision, ttlMinutes }: { id: string; decision: ApprovalDecision; ttlMinutes: number },
+): Promise<Approval | undefined> {
+  const approved = decision.decision === "approve";
+  const row = await tx
+    .updateTable("approvals")
+    .set({
+      state: approved ? "approved" : "refused",
+      decided_at: sql<Date>`now()`,
+      decided_by: storableText(decision.by),
+      decided_via: decision.via,
+      reason: decision.reason === undefined ? null : storableText(decision.reason),
+      ...(approved ? { expires_at: inMinutes(ttlMinutes) } : {}),
+    })
+    .where("org", "=", scope.org)
+    .where("project", "=", scope.project)
+    .where("short_id", "=", id)
+    .where("state", "=", "pending")
+    .where("expires_at", ">", sql<Date>`now()`)
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+/** Takes a granted approval of this plan, which nobody else can take then. */
+export async function takeApproval(tx: Tx, { org, project }: Scope, binding: string): Promise<Approval | undefined> {
+  const row = await tx
+    .updateTable("approvals")
+    .set({ used_at: sql<Date>`now()` })
+    .where("org", "=", org)
+    .where("id", "=", (from) =>
+      from
+        .selectFrom("approvals")
+        .select("id")
+        .where("org", "=", org)
+        .where("project", "=", project)
+        .where("binding_hash", "=", binding)
+        .where("state", "=", "approved")
+        .where("used_at", "is", null)
+        .where("expires_at", ">", sql<Date>`now()`)
+        .orderBy("id")
+        .limit(1)
+        .forUpdate(),
+    )
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+function inMinutes(minutes: number) {
+  return sql<Date>`now() + make_interval(secs => ${minutes * 60})`;
+}
+
+function toApproval(row: Row & { readonly state_now?: ApprovalState }): Approval {
+  return {
+    id: row.short_id,
+    runId: row.run_id,
+    state: row.state_now ?? row.state,
+    principal: row.principal,
+    intent: row.intent,
+    code: row.code,
+    codeHash: row.code_hash,
+    tools: row.tools as ToolVerdict[],
+    reasons: row.reasons as string[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...(row.client === null ? {} : { client: row.client }),
+    ...(row.capability === null ? {} : { capability: row.capability }),
+    ...(row.input === null ? {} : { input: row.input as JsonValue }),
+    ...(row.decided_at === null ? {} : { decidedAt: row.decided_at }),
+    ...(row.decided_by === null ? {} : { decidedBy: row.decided_by }),
+    ...(row.decided_via === null ? {} : { decidedVia: row.decided_via }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.used_at === null ? {} : { usedAt: row.used_at }),
+  };
+}

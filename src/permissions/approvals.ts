@@ -1,0 +1,214 @@
+import { randomUUID } from "node:crypto";
+import type { Scope } from "../capabilities/scope.ts";
+import type { DatabaseClient, Tx } from "../db/client.ts";
+import type { EventBus, PmlEvent } from "../events.ts";
+import { APPROVAL_CHANNEL, type ApprovalNotice, notifyApproval, writeAudit } from "./announce-store.ts";
+import {
+  type Approval,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type ApprovalUse,
+  type DecidedApproval,
+  notDecidable,
+  notFound,
+} from "./approval.ts";
+import {
+  expireOverdue,
+  findApproval,
+  findBoundApproval,
+  insertApproval,
+  supersedeApprovals,
+  takeApproval,
+  writeDecision,
+} from "./approval-store.ts";
+import { type BoundPlan, bindingHash } from "./plan.ts";
+import { rememberApproval } from "./rule-store.ts";
+
+export interface ApprovalsOptions {
+  readonly client: DatabaseClient;
+  readonly events: EventBus;
+  /** How long a waiter relies on being told before it looks for itself. */
+  readonly pollMs?: number;
+}
+
+export interface Approvals extends AsyncDisposable {
+  request(scope: Scope, request: ApprovalRequest, ttlMinutes: number): Promise<Approval>;
+  decide(scope: Scope, id: string, decision: ApprovalDecision, ttlMinutes: number): Promise<DecidedApproval>;
+  use(scope: Scope, plan: BoundPlan): Promise<ApprovalUse>;
+  wait(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
+  expire(): Promise<void>;
+}
+
+const POLL_MS = 2_000;
+
+/** What runs ask of people. Every change is committed, then told: here at once, to other gateways by the database. */
+export async function createApprovals({ client, events, pollMs = POLL_MS }: ApprovalsOptions): Promise<Approvals> {
+  const here = randomUUID();
+  const listening = await client.listen(APPROVAL_CHANNEL, {
+    onNotification(payload) {
+      const { from, event } = JSON.parse(payload) as ApprovalNotice;
+      if (from !== here) events.publish(event);
+    },
+    onReconnect: () => undefined, // what was missed, waiters find by looking
+  });
+
+  const commit: Commit = async (work) => {
+    const told: PmlEvent[] = [];
+    const result = await client.db.transaction().execute((tx) =>
+      work({
+        tx,
+        async tell(event) {
+          told.push(event);
+          await notifyApproval(tx, { from: here, event });
+        },
+      }),
+    );
+    for (const event of told) events.publish(event);
+    return result;
+  };
+
+  return {
+    request: (scope, request, ttlMinutes) => requestApproval(commit, scope, request, ttlMinutes),
+    decide: (scope, id, decision, ttlMinutes) =>
+      commit((writing) => decideApproval(writing, scope, { id, decision, ttlMinutes })),
+    use: (scope, plan) => client.db.transaction().execute((tx) => useApproval(tx, scope, plan)),
+    async wait(scope, id, signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        using changed = watchFor(events, id, { signal, pollMs });
+        const approval = await findApproval(client.db, scope, id);
+        if (approval === undefined) throw notFound(id);
+        if (approval.state !== "pending") return approval;
+        await changed.promise;
+      }
+    },
+    expire: () =>
+      commit(async (writing) => {
+        for (const { scope, approval } of await expireOverdue(writing.tx)) await tellClosed(writing, scope, approval);
+      }),
+    [Symbol.asyncDispose]: () => listening.close(),
+  };
+}
+
+interface Writing {
+  readonly tx: Tx;
+  /** Told to everybody once it is committed. */
+  readonly tell: (event: PmlEvent) => Promise<void>;
+}
+type Commit = <T>(work: (writing: Writing) => Promise<T>) => Promise<T>;
+
+async function requestApproval(
+  commit: Commit,
+  scope: Scope,
+  request: ApprovalRequest,
+  ttlMinutes: number,
+): Promise<Approval> {
+  const binding = bindingHash(request);
+  for (;;) {
+    const open = await commit(async (writing) => {
+      const { tx } = writing;
+      for (const expired of await expireOverdue(tx, binding)) {
+        await tellClosed(writing, expired.scope, expired.approval);
+      }
+      for (const approval of await supersedeApprovals(tx, scope, request.runId, binding)) {
+        await tellClosed(writing, scope, approval);
+      }
+      const approval = await insertApproval(tx, scope, request, ttlMinutes);
+      if (approval !== undefined) await tellRequested(writing, scope, approval);
+      return approval ?? findBoundApproval(tx, scope, binding);
+    });
+    // It may have been decided between the two looks; then this is a new question.
+    if (open?.state === "pending") return open;
+  }
+}
+
+async function tellRequested({ tx, tell }: Writing, scope: Scope, approval: Approval): Promise<void> {
+  const { id, runId } = approval;
+  const details = describe(approval);
+  await writeAudit(tx, scope, { action: "approval.request", subject: id, outcome: "pending", details });
+  await tell({ kind: "approval_requested", ...scope, approvalId: id, runId });
+}
+
+async function decideApproval(
+  writing: Writing,
+  scope: Scope,
+  given: { id: string; decision: ApprovalDecision; ttlMinutes: number },
+): Promise<DecidedApproval> {
+  const { tx } = writing;
+  const { id, decision } = given;
+  const approval = await writeDecision(tx, scope, given);
+  if (approval === undefined) throw notDecidable(id, await findApproval(tx, scope, id));
+  const rules = approval.state === "approved" ? await rememberApproval(tx, scope, approval, decision) : [];
+  const { by, via, reason } = decision;
+  for (const rule of rules) {
+    await writeAudit(tx, scope, {
+      action: "rule.create",
+      subject: rule.id,
+      outcome: "allow",
+      details: { by, via, tool: rule.tool, principal: rule.principal, codeHash: rule.codeHash, approval: id },
+    });
+  }
+  await tellClosed(writing, scope, approval, { by, via, reason });
+  return { approval, rules };
+}
+
+async function useApproval(tx: Tx, scope: Scope, plan: BoundPlan): Promise<ApprovalUse> {
+  const binding = bindingHash(plan);
+  const taken = await takeApproval(tx, scope, binding);
+  if (taken !== undefined) {
+    const details = describe(taken);
+    await writeAudit(tx, scope, { action: "approval.use", subject: taken.id, outcome: "used", details });
+    return { kind: "used", approval: taken };
+  }
+  const last = await findBoundApproval(tx, scope, binding);
+  if (last === undefined || last.state === "approved" || last.state === "superseded") return { kind: "none" };
+  // a refusal stands for as long as the question would have
+  if (last.state === "refused" && last.expiresAt.getTime() <= Date.now()) return { kind: "none" };
+  return { kind: last.state, approval: last };
+}
+
+/** An approval is no longer open: for the record, and for those who wait. */
+async function tellClosed(
+  { tx, tell }: Writing,
+  scope: Scope,
+  approval: Approval,
+  decided: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const { id, runId, state } = approval;
+  if (state === "pending") throw new Error(`${id} is still open`);
+  await writeAudit(tx, scope, {
+    action: "approval.decide",
+    subject: id,
+    outcome: state,
+    details: { ...describe(approval), ...decided },
+  });
+  await tell({ kind: "approval_decided", ...scope, approvalId: id, runId, state });
+}
+
+function describe({ runId, principal, codeHash, tools }: Approval): Record<string, unknown> {
+  return { runId, principal, codeHash, tools: tools.map(({ tool }) => tool) };
+}
+
+/** Resolves at the next word about an approval, or when it is time to look; rejects when the signal is aborted. */
+function watchFor(
+  events: EventBus,
+  id: string,
+  { signal, pollMs }: { signal: AbortSignal; pollMs: number },
+): Disposable & { readonly promise: Promise<void> } {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined); // nobody may be looking at it when it is aborted
+  const abort = (): void => reject(signal.reason as Error);
+  const unsubscribe = events.subscribe((event) => {
+    if (event.kind === "approval_decided" && event.approvalId === id) resolve();
+  });
+  const timer = setTimeout(resolve, pollMs);
+  signal.addEventListener("abort", abort, { once: true });
+  return {
+    promise,
+    [Symbol.dispose]() {
+      unsubscribe();
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    },
+  };
+}

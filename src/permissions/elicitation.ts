@@ -1,0 +1,62 @@
+import { toVisible } from "../visible.ts";
+import { type Approval, type ApprovalDecision, readAnswer } from "./approval.ts";
+
+/** A request that a client can put before its user: text, and a form of one choice. */
+export interface Question {
+  readonly method: "elicitation/create";
+  readonly params: { readonly message: string; readonly requestedSchema: Record<string, unknown> };
+}
+
+const LONGEST_CODE = 4_000;
+const LONGEST_INPUT = 1_000;
+
+export function buildQuestion(approval: Approval): Question {
+  const remembered = approval.tools.filter(({ rememberable }) => rememberable).map(({ tool }) => tool);
+  const always = `Always allow ${toVisible(remembered.join(", "))} in this very program`;
+  const choices = [
+    { value: "once", name: "Allow once" },
+    ...(remembered.length === 0 ? [] : [{ value: "always", name: always }]),
+    { value: "refuse", name: "Refuse" },
+  ];
+  const requestedSchema = {
+    type: "object",
+    properties: {
+      answer: {
+        type: "string",
+        title: "Your decision",
+        enum: choices.map(({ value }) => value),
+        enumNames: choices.map(({ name }) => name),
+      },
+      reason: { type: "string", title: "Your reason; the agent gets it" },
+    },
+    required: ["answer"],
+  };
+  return { method: "elicitation/create", params: { message: describe(approval), requestedSchema } };
+}
+
+/**
+ * What a client's reply means; undefined when nobody decided. Clients without anybody in front of them
+ * decline by themselves, so that is no refusal: the question stays open for the other ways.
+ */
+export function readReply(reply: Readonly<Record<string, unknown>>, by: string): ApprovalDecision | undefined {
+  const { action, content } = reply;
+  if (action !== "accept" || typeof content !== "object" || content === null) return undefined;
+  const { answer, reason } = content as Record<string, unknown>;
+  return readAnswer(answer, { by, via: "elicitation", reason });
+}
+
+function describe({ id, intent, capability, tools, reasons, input, code }: Approval): string {
+  const calls = tools.map(({ tool, effect }) => `${tool} (${effect})`).join(", ");
+  const parts = [
+    `A program${capability === undefined ? "" : `, ${capability},`} wants to run: ${intent}`,
+    `It would call: ${calls}`,
+    `Why you are asked:\n${reasons.map((reason) => `- ${reason}`).join("\n")}`,
+    ...(input === undefined ? [] : [`With: ${cut(JSON.stringify(input), LONGEST_INPUT, id)}`]),
+    `The program:\n${cut(code, LONGEST_CODE, id)}`,
+  ];
+  return toVisible(parts.join("\n\n"));
+}
+
+function cut(text: string, length: number, id: string): string {
+  return text.length <= length ? text : `${text.slice(0, length)}… (all of it: pml inbox ${id})`;
+}

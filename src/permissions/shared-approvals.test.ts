@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { approve as yes, askFor, openPermissions, refuse as no } from "../../test/support/approvals.ts";
+import { createServerDatabase } from "../../test/support/databases.ts";
+import { migrate } from "../db/migrate.ts";
+import { openPostgres } from "../db/open-postgres.ts";
+
+const scope = { org: "acme", project: "shop" };
+
+async function openGateways(
+  count: number,
+): Promise<{ gateways: Awaited<ReturnType<typeof openPermissions>>[] } & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const url = await createServerDatabase();
+  const gateways = [];
+  for (let index = 0; index < count; index += 1) {
+    const client = stack.use(await openPostgres({ url, poolSize: 3 }));
+    if (index === 0) await migrate(client.db);
+    gateways.push(stack.use(await openPermissions(client)));
+  }
+  const opened = stack.move();
+  return { gateways, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+describe("several gateways on one PostgreSQL server", () => {
+  test("of many decisions at once one counts, and each gateway hears of it once", async () => {
+    await using opened = await openGateways(4);
+    const { gateways } = opened;
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await gateways[0]!.permissions.requestApproval(scope, askFor({ codeHash: `c${round}` }));
+      const waiting = gateways.map(({ permissions }) =>
+        permissions.waitForDecision(scope, id, new AbortController().signal),
+      );
+      const answers = await Promise.allSettled(
+        [yes, no, yes, no, yes, no, yes, no].map((decision, index) =>
+          gateways[index % 4]!.permissions.decideApproval(scope, id, decision),
+        ),
+      );
+      const given = answers.filter(({ status }) => status === "fulfilled");
+      expect(given).toHaveLength(1);
+      const refusals = answers.filter((answer) => answer.status === "rejected").map(({ reason }) => reason as unknown);
+      expect(refusals).toEqual(Array.from({ length: 7 }, () => expect.objectContaining({ code: "approval_decided" })));
+      const states = new Set((await Promise.all(waiting)).map(({ state }) => state));
+      expect([...states]).toEqual([(given[0] as { value: { approval: { state: string } } }).value.approval.state]);
+    }
+    for (const { told } of gateways) {
+      await expect.poll(() => told.filter(({ kind }) => kind === "approval_decided")).toHaveLength(10);
+      expect(told.filter(({ kind }) => kind === "approval_requested")).toHaveLength(10);
+    }
+  });
+
+  test("of many that use one approval at once one gets it; the same question asked by all is one item", async () => {
+    await using opened = await openGateways(4);
+    const { gateways } = opened;
+    for (let round = 0; round < 10; round += 1) {
+      const request = askFor({ codeHash: `c${round}` });
+      const asked = await Promise.all(
+        gateways.map(({ permissions }) => permissions.requestApproval(scope, askFor({ codeHash: `c${round}` }))),
+      );
+      expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+      await gateways[1]!.permissions.decideApproval(scope, asked[0]!.id, yes);
+      const uses = await Promise.all(
+        [...gateways, ...gateways].map(({ permissions }) => permissions.useApproval(scope, request)),
+      );
+      expect(uses.filter(({ kind }) => kind === "used")).toHaveLength(1);
+      expect(uses.filter(({ kind }) => kind === "none")).toHaveLength(7);
+    }
+  });
+});

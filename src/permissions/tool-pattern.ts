@@ -1,0 +1,54 @@
+/** `server:tool`, where `*` stands for any characters. A pattern without a colon means every tool of the server. */
+export interface ToolPattern {
+  readonly text: string;
+  matches(toolId: string): boolean;
+  /** A pattern with more of its text given wins over one with less, where only one of them can count. */
+  readonly specificity: number;
+}
+
+const SERVER_PART = /^[a-z0-9*-]+$/;
+
+/** What is wrong with a pattern that could never match, if anything. */
+export function checkPattern(text: string): string | undefined {
+  const { server, tool } = splitToolId(text);
+  if (!SERVER_PART.test(server)) return `"${text}" names no server: write server:tool, server:* or *`;
+  return tool === "" ? `"${text}" names no tool: write ${server}:* for all of them` : undefined;
+}
+
+export function createPattern(text: string): ToolPattern {
+  const { server, tool } = splitToolId(text);
+  return {
+    text,
+    matches(toolId) {
+      const id = splitToolId(toolId);
+      return matchesPart(server, id.server) && matchesPart(tool, id.tool);
+    },
+    specificity: weigh(server) + weigh(tool),
+  };
+}
+
+/** Servers have no colon in their names, tools may. */
+function splitToolId(id: string): { server: string; tool: string } {
+  const at = id.indexOf(":");
+  return at === -1 ? { server: id, tool: "*" } : { server: id.slice(0, at), tool: id.slice(at + 1) };
+}
+
+/** Takes each piece between wildcards where it first occurs, so that no name and no pattern takes long. */
+function matchesPart(part: string, name: string): boolean {
+  const [first = "", ...pieces] = part.split(/\*+/);
+  const last = pieces.pop();
+  if (last === undefined) return name === part;
+  if (!name.startsWith(first)) return false;
+  let from = first.length;
+  for (const piece of pieces) {
+    const at = name.indexOf(piece, from);
+    if (at === -1) return false;
+    from = at + piece.length;
+  }
+  return name.length - last.length >= from && name.endsWith(last);
+}
+
+/** A part without wildcards says exactly one name, however short that is. */
+function weigh(part: string): number {
+  return part.includes("*") ? part.replaceAll("*", "").length : 1_000 + part.length;
+}

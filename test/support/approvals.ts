@@ -1,0 +1,87 @@
+import { v7 as newId } from "uuid";
+import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
+import type { DatabaseClient } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openEmbedded } from "../../src/db/open-embedded.ts";
+import { acquireOwnership } from "../../src/db/owner-lock.ts";
+import { createEventBus, type PmlEvent } from "../../src/events.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../src/permissions/approval.ts";
+import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
+import type { ToolVerdict } from "../../src/permissions/plan.ts";
+
+export function askedTool(tool: string, changes: Partial<ToolVerdict> = {}): ToolVerdict {
+  return {
+    tool,
+    schemaHash: `schema of ${tool}`,
+    decision: "ask",
+    effect: "write",
+    routing: "local",
+    reason: "it changes something (its server says so)",
+    source: { kind: "default", at: "the tool's effect" },
+    rememberable: true,
+    ...changes,
+  };
+}
+
+/** What a run would ask of a person; each is of another run, but about the same plan. */
+export function askFor(
+  changes: Partial<ApprovalRequest> & { readonly tools?: readonly ToolVerdict[] } = {},
+): ApprovalRequest {
+  const { tools = [askedTool("memory:create_entities")], ...rest } = changes;
+  const reasons = tools.map(({ tool, reason }) => `${tool}: ${reason}`);
+  return {
+    runId: newId(),
+    principal: "local",
+    client: "test-client",
+    intent: "Remember the total",
+    code: "await mcp.memory.create_entities({ entities: args.entities });",
+    codeHash: "c1",
+    input: { entities: [] },
+    verdict: { decision: "ask", tools, reasons },
+    ...rest,
+  };
+}
+
+export const approve: ApprovalDecision = { decision: "approve", by: "zoe", via: "cli" };
+export const refuse: ApprovalDecision = {
+  decision: "refuse",
+  by: "zoe",
+  via: "dashboard",
+  reason: "not that folder",
+};
+
+const NEVER_MS = 1_000_000;
+
+/** Permissions without any rules, and the events they publish. */
+export async function openPermissions(
+  client: DatabaseClient,
+  pollMs = NEVER_MS,
+): Promise<{ permissions: Permissions; told: PmlEvent[] } & AsyncDisposable> {
+  const events = createEventBus();
+  const told: PmlEvent[] = [];
+  events.subscribe((event) => told.push(event));
+  const config = {
+    home: "/nowhere",
+    file: undefined,
+    permissions: { allow: [], ask: [], deny: [], effects: {} },
+    approvals: { ttlMinutes: 60 },
+  };
+  const permissions = await createPermissions({ client, events, config, pollMs });
+  return { permissions, told, [Symbol.asyncDispose]: () => permissions[Symbol.asyncDispose]() };
+}
+
+export async function readAudit({ db }: DatabaseClient): Promise<string[]> {
+  const rows = await db.selectFrom("audit_log").select(["action", "outcome"]).orderBy("id").execute();
+  return rows.map(({ action, outcome }) => `${action} ${outcome}`);
+}
+
+/** Asks people of a home whose daemon does not run. */
+export async function seedApprovals(home: string, ...requests: readonly ApprovalRequest[]): Promise<string[]> {
+  using ownership = acquireOwnership(home);
+  await using client = await openEmbedded(ownership);
+  await migrate(client.db);
+  await using opened = await openPermissions(client);
+  const ids: string[] = [];
+  for (const request of requests) ids.push((await opened.permissions.requestApproval(DEFAULT_SCOPE, request)).id);
+  return ids;
+}
