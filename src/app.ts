@@ -19,7 +19,13 @@ import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts
 import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
+import type { Suggest } from "./discovery/suggest.ts";
+import type { Engine } from "./execution/engine.ts";
+import type { Inspector } from "./execution/inspect.ts";
+import { dropExpiredMemos } from "./execution/memo-store.ts";
+import { dropOldDrafts, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { traced } from "./tracing.ts";
@@ -39,6 +45,9 @@ export interface App extends AsyncDisposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
+  readonly engine: Engine;
+  readonly inspector: Inspector;
+  readonly suggest: Suggest;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
@@ -74,15 +83,21 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   opening.use(
     await startJobs({
       client,
-      jobs: housekeepingJobs(client, permissions, backup),
+      jobs: housekeepingJobs({ client, permissions, runs: config.runs, backup }),
       onError: (error) => log.error({ error: error.message }, "job queue"),
     }),
   );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const upstreams = opening.use(await openUpstreams(config, client, log));
+  const { engine, inspector, suggest } = opening.use(
+    openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
+  );
   const open = opening.move();
   return {
     events,
+    engine,
+    inspector,
+    suggest,
     upstreams,
     usage,
     permissions,
@@ -160,9 +175,19 @@ export async function withServerDatabase<T>(url: string, work: (client: Database
   return await work(client);
 }
 
-function housekeepingJobs(client: DatabaseClient, permissions: Permissions, backup: () => Promise<unknown>): Job[] {
+interface JobParts {
+  readonly client: DatabaseClient;
+  readonly permissions: Permissions;
+  readonly runs: Config["runs"];
+  readonly backup: () => Promise<unknown>;
+}
+
+function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
   const everywhere: Job[] = [
     { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
+    { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
+    { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
+    { name: "drafts.expire", cron: "50 2 * * *", run: () => dropOldDrafts(client.db, runs.draftDays) },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];
   // A PostgreSQL server vacuums itself, and its copies are its administrator's business.

@@ -250,3 +250,31 @@ export async function listCapabilitySummaries(db: Db, { org, project }: Scope): 
     intents: [...(row.description === null ? [] : [row.description]), ...row.intents],
   }));
 }
+
+export interface CapabilityUsage {
+  readonly count: number;
+  readonly successes: number;
+}
+
+export async function readUsage(db: Db, { org }: Scope, id: string): Promise<CapabilityUsage> {
+  const row = await db
+    .selectFrom("capability_stat")
+    .select(["usage_count", "success_count"])
+    .where("org", "=", org)
+    .where("record_id", "=", id)
+    .executeTakeFirst();
+  return { count: row?.usage_count ?? 0, successes: row?.success_count ?? 0 };
+}
+
+/** Names of what a capability calls. */
+export async function listDependencies(db: Db, { org }: Scope, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("capability_dependency as d")
+    .innerJoin("capability_records as r", (join) => join.onRef("r.org", "=", "d.org").onRef("r.id", "=", "d.to_record_id"))
+    .select("r.display_name")
+    .where("d.org", "=", org)
+    .where("d.from_record_id", "=", id)
+    .orderBy("r.display_name")
+    .execute();
+  return rows.map(({ display_name: name }) => name);
+}

@@ -91,6 +91,17 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("The MCP servers behind the gateway."),
+  runs: z
+    .strictObject({
+      keepDays: z.number().positive().default(90).describe("Days a finished run is kept with its journal and trace."),
+      draftDays: z
+        .number()
+        .positive()
+        .default(30)
+        .describe("Days a program that never succeeded is kept after it was last tried."),
+    })
+    .prefault({})
+    .describe("What is kept of runs. What was learned from them stays."),
   daemon: z
     .strictObject({
       idleMinutes: z

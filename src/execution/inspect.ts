@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Capability } from "../capabilities/capability.ts";
+import { type CapabilityUsage, listDependencies, readUsage } from "../capabilities/capability-store.ts";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
@@ -8,8 +9,10 @@ import type { JsonValue } from "../json.ts";
 import { type Learning, readLearning, readOutputSchemas } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
+import type { ToolDirectory } from "./ports.ts";
 import type { Programs } from "./programs.ts";
 import { Replay } from "./replay.ts";
+import { targetOf } from "./run-calls.ts";
 import { type BodyOptions, runBody } from "./run-session.ts";
 import { findRun, listRuns, readJournal, type RunFilter, type StoredRun } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
@@ -18,6 +21,7 @@ import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 export interface InspectorOptions extends Pick<BodyOptions, "sandbox" | "limits"> {
   readonly db: Db;
   readonly programs: Programs;
+  readonly tools: ToolDirectory;
 }
 
 export interface RunSummary extends StoredRun {
@@ -43,6 +47,9 @@ export interface CapabilityDetails extends Capability {
   readonly graph: StaticStructure;
   readonly learning: Learning;
   readonly outputSchema: SeenSchema | undefined;
+  readonly usage: CapabilityUsage;
+  /** Names of the capabilities it calls. */
+  readonly dependencies: readonly string[];
 }
 
 /** What people look at: runs, what they did, and the programs behind them. */
@@ -71,7 +78,7 @@ export class Inspector {
     const runnable = await programs.byId(scope, { id: run.recordId, version: run.version });
     const entries = await readJournal(db, scope, run.id);
     const stop = new AbortController();
-    const host = new RecordedHost(entries, () => stop.abort());
+    const host = new RecordedHost(entries, this.#options.tools, () => stop.abort());
     const { ended } = await runBody({ run, runnable, sandbox, limits, depth: 0 }, host, stop.signal);
     const path = buildTrace(host.entries, runnable.structure).path;
     const before = buildTrace(entries, runnable.structure).path;
@@ -96,6 +103,8 @@ export class Inspector {
       graph: structure,
       learning: await readLearning(db, scope, capability),
       outputSchema: schemas.get(subject),
+      usage: await readUsage(db, scope, capability.id),
+      dependencies: await listDependencies(db, scope, capability.id),
     };
   }
 
@@ -118,21 +127,18 @@ class RecordedHost implements RunHost {
   readonly entries: JournalEntry[] = [];
   readonly differences: string[] = [];
   readonly #replay: Replay;
+  readonly #tools: ToolDirectory;
   readonly #stop: () => void;
 
-  constructor(entries: readonly JournalEntry[], stop: () => void) {
+  constructor(entries: readonly JournalEntry[], tools: ToolDirectory, stop: () => void) {
     this.#replay = new Replay(entries);
+    this.#tools = tools;
     this.#stop = stop;
   }
 
   async call(call: GuestCall): Promise<CallAnswer> {
     const { node, loop, args } = call;
-    const target =
-      call.kind === "tool"
-        ? { kind: "tool" as const, tool: `${call.server}:${call.tool}` }
-        : call.kind === "capability"
-          ? { kind: "capability" as const, name: call.name, runId: "" }
-          : { kind: "sleep" as const };
+    const target = targetOf(call, this.#tools, () => "");
     const known = this.#replay.find({ node, loop, target, args });
     const seq = this.entries.push({ kind: "call", seq: this.entries.length, node, loop, target, args, at: 0 }) - 1;
     if (known.kind === "answered") {

@@ -82,8 +82,8 @@ export class RunCalls implements RunHost {
   }
 
   async #answer(call: GuestCall): Promise<CallAnswer> {
-    const { replay, run } = this.#options;
-    const target = this.#targetOf(call);
+    const { replay, run, tools, newRunId } = this.#options;
+    const target = targetOf(call, tools, newRunId);
     const { node, loop, args } = call;
     const known = replay.find({ node, loop, target, args });
     if (known.kind === "answered") {
@@ -200,18 +200,17 @@ export class RunCalls implements RunHost {
     this.#options.park(reason);
     throw new Stopped();
   }
+}
 
-  #targetOf(call: GuestCall): CallTarget {
-    switch (call.kind) {
-      case "tool": {
-        const known = this.#options.tools.findTool(call.server, call.tool);
-        return { kind: "tool", tool: known?.id ?? `${call.server}:${call.tool}` };
-      }
-      case "capability":
-        return { kind: "capability", name: call.name, runId: this.#options.newRunId() };
-      case "sleep":
-        return { kind: "sleep" };
-    }
+/** What a call of a program means, whatever spelling it uses. */
+export function targetOf(call: GuestCall, tools: ToolDirectory, newRunId: () => string): CallTarget {
+  switch (call.kind) {
+    case "tool":
+      return { kind: "tool", tool: tools.findTool(call.server, call.tool)?.id ?? `${call.server}:${call.tool}` };
+    case "capability":
+      return { kind: "capability", name: call.name, runId: newRunId() };
+    case "sleep":
+      return { kind: "sleep" };
   }
 }
 

@@ -1,0 +1,65 @@
+import { listCapabilitySummaries } from "./capabilities/capability-store.ts";
+import type { Scope } from "./capabilities/scope.ts";
+import { createCallTool } from "./call-tool.ts";
+import type { Config } from "./config/load-config.ts";
+import type { DatabaseClient } from "./db/client.ts";
+import { createSuggest, type Suggest } from "./discovery/suggest.ts";
+import type { EventBus } from "./events.ts";
+import { Engine } from "./execution/engine.ts";
+import { Inspector } from "./execution/inspect.ts";
+import { recoverRuns } from "./execution/recover.ts";
+import type { Logger } from "./log.ts";
+import type { Permissions } from "./permissions/permissions.ts";
+import { createSandbox } from "./sandbox/sandbox.ts";
+import { createToolDirectory } from "./upstream/tool-directory.ts";
+import type { Upstreams } from "./upstream/upstreams.ts";
+import type { UsageLog } from "./usage/usage-log.ts";
+
+export interface EngineParts {
+  readonly config: Config;
+  readonly scope: Scope;
+  readonly client: DatabaseClient;
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
+  readonly permissions: Permissions;
+  readonly events: EventBus;
+  readonly log: Logger;
+}
+
+export interface OpenEngine extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly inspector: Inspector;
+  readonly suggest: Suggest;
+}
+
+/** A value of this size stays in the journal; larger ones live as long as results do. */
+const LARGEST_JOURNAL_VALUE = 64 * 1024;
+
+/** Everything that runs programs, put together. */
+export function openEngine(parts: EngineParts): OpenEngine {
+  const { config, scope, client, upstreams, usage, permissions, events, log } = parts;
+  const { db } = client;
+  const stack = new AsyncDisposableStack();
+  const sandbox = stack.use(createSandbox(config.sandbox, log));
+  const tools = stack.use(createToolDirectory(upstreams));
+  const engine = new Engine({
+    db,
+    sandbox,
+    tools,
+    permissions,
+    callTool: createCallTool(upstreams, usage),
+    limits: config.sandbox,
+    maxDepth: config.sandbox.maxDepth,
+    resultSeconds: config.results.ttlSeconds,
+    maxValueBytes: LARGEST_JOURNAL_VALUE,
+  });
+  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && engine.programs.forget())));
+  stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
+  sandbox.warm();
+  return {
+    engine,
+    inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
+    suggest: createSuggest({ tools: () => tools.all, capabilities: () => listCapabilitySummaries(db, scope) }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
