@@ -5,13 +5,20 @@ import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
+import { exec } from "./commands/exec.ts";
 import { exportCommand } from "./commands/export.ts";
+import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
 import { mcp } from "./commands/mcp.ts";
 import { refuse } from "./commands/refuse.ts";
 import { remove } from "./commands/remove.ts";
 import { rules } from "./commands/rules.ts";
+import { replay } from "./commands/replay.ts";
+import { result } from "./commands/result.ts";
+import { run } from "./commands/run.ts";
+import { runShow } from "./commands/run-show.ts";
+import { runs } from "./commands/runs.ts";
 import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
@@ -25,9 +32,16 @@ export const commands: readonly Command[] = [
   down,
   mcp,
   call,
+  exec,
+  run,
   status,
   servers,
   tools,
+  runs,
+  runShow,
+  replay,
+  result,
+  graph,
   doctor,
   inbox,
   approve,

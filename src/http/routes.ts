@@ -9,6 +9,7 @@ import { createApprovalRoutes } from "./approval-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { answer, type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { createRunRoutes } from "./run-routes.ts";
 
 export interface RouteOptions {
   readonly app: App;
@@ -27,6 +28,7 @@ export function createRoutes(options: RouteOptions): Route[] {
   const { app, endpoint, metrics, decisionKey, uploads, status, stop } = options;
   return [
     ...createApprovalRoutes(app, decisionKey),
+    ...createRunRoutes(app),
     { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
     {
       method: "GET",

@@ -19,7 +19,7 @@ export const replay: Command = {
   async run(input) {
     const [id = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const report = await callDaemon<Report>(daemon, "POST", `/api/replay?id=${encodeURIComponent(id)}`);
+    const report = await callDaemon<Report>(daemon, "POST", `/api/runs/${encodeURIComponent(id)}/replay`);
     const text = report.same ? `✓ the same: ${report.path.join(" → ")}` : report.differences.map((each) => `✗ ${each}`).join("\n");
     return { data: report, text, exit: report.same ? EXIT.ok : EXIT.checkFailed };
   },

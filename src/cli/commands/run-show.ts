@@ -37,7 +37,7 @@ export const runShow: Command = {
   async run(input) {
     const [id = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const details = await callDaemon<Details>(daemon, "GET", `/api/run?id=${encodeURIComponent(id)}`);
+    const details = await callDaemon<Details>(daemon, "GET", `/api/runs/${encodeURIComponent(id)}`);
     return { data: details, text: describe(details) };
   },
 };

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from "node:http";
+import type { App } from "../app.ts";
+import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
+import type { RunState } from "../execution/run-store.ts";
+import { answer, type Route } from "./http-server.ts";
+
+const MOST_RUNS = 1_000;
+const DEFAULT_RUNS = 20;
+
+/** What was run, and the programs behind it. */
+export function createRunRoutes({ inspector }: App): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/runs",
+      handle: (request, response) =>
+        answer(response, () => {
+          const query = readQuery(request);
+          const limit = Number(query.get("limit") ?? DEFAULT_RUNS);
+          const state = query.get("state");
+          return inspector.list(DEFAULT_SCOPE, {
+            limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MOST_RUNS) : DEFAULT_RUNS,
+            ...(state === null ? {} : { states: [state as RunState] }),
+          });
+        }),
+    },
+    {
+      method: "GET",
+      path: "/api/runs/:id",
+      handle: (_request, response, { id = "" }) => answer(response, () => inspector.show(DEFAULT_SCOPE, id)),
+    },
+    {
+      method: "POST",
+      path: "/api/runs/:id/replay",
+      handle: (_request, response, { id = "" }) => answer(response, () => inspector.replay(DEFAULT_SCOPE, id)),
+    },
+    {
+      method: "GET",
+      path: "/api/capability",
+      handle: (request, response) =>
+        answer(response, () => inspector.capability(DEFAULT_SCOPE, readQuery(request).get("name") ?? "")),
+    },
+  ];
+}
+
+function readQuery({ url = "/" }: IncomingMessage): URLSearchParams {
+  return new URL(url, "http://localhost").searchParams;
+}

@@ -1,0 +1,80 @@
+/**
+ * One life of a daemon that runs a program, for the torture of replay. With a position it kills itself
+ * there, as hard as can be; without one it goes on with whatever was interrupted, and tells how that ended.
+ *
+ *     replay-process.ts <home> <file> <program> <position|learn|run|recover> [answer to what is in doubt]
+ */
+import { createApp } from "../../src/app.ts";
+import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { acquireOwnership } from "../../src/db/owner-lock.ts";
+import { Journal } from "../../src/execution/journal.ts";
+import type { ExecuteAnswer } from "../../src/execution/requests.ts";
+import { createLogger } from "../../src/log.ts";
+import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
+import { innerProgram, replayPrograms } from "./replay-programs.ts";
+
+const [home = "", program = "", mode = "", doubt = "approve"] = process.argv.slice(2);
+
+let position = 0;
+const last = Number(mode);
+const step = (): void => {
+  position += 1;
+  if (position === last) process.kill(process.pid, "SIGKILL");
+};
+
+/** Every entry, every write and both ends of every call are positions. */
+function countPositions(): void {
+  const { append, flush } = Journal.prototype;
+  Journal.prototype.append = function counted(entry) {
+    step();
+    return append.call(this, entry);
+  };
+  Journal.prototype.flush = async function counted() {
+    await flush.call(this);
+    step();
+  };
+  const { request } = UpstreamServer.prototype;
+  UpstreamServer.prototype.request = async function counted(call) {
+    if (call.method !== "tools/call") return request.call(this, call);
+    step();
+    const result = await request.call(this, call);
+    step();
+    return result;
+  };
+}
+
+const config = loadConfig({}, { ...process.env, PML_HOME: home });
+const log = createLogger({ level: "error", secrets: [] });
+using ownership = acquireOwnership(home);
+await using app = await createApp({ config, ownership, log });
+const reach = { caller: { principal: "torture", client: "torture" }, signal: new AbortController().signal };
+
+async function run(code: string, name?: string): Promise<ExecuteAnswer> {
+  const request = { kind: "code", intent: program, code, args: { prefix: "learned" }, options: {} } as const;
+  return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, name }, reach);
+}
+
+/** The run that was interrupted, decided on as often as it asks. */
+async function recover(): Promise<unknown> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const [newest] = await app.inspector.list(DEFAULT_SCOPE, { limit: 1 });
+    if (newest === undefined || newest.intent !== program) return { state: "never began" };
+    if (newest.state === "parked" && newest.approvalId !== undefined) {
+      const decision = doubt === "approve" ? ("approve" as const) : ("refuse" as const);
+      await app.permissions.decideApproval(DEFAULT_SCOPE, newest.approvalId, { decision, by: "torture", via: "cli" });
+      await app.engine.continueRun(DEFAULT_SCOPE, newest.id, reach);
+    } else if (newest.state !== "running") return { state: newest.state, result: newest.result, error: newest.error };
+    if (Date.now() > deadline) return { state: "hangs" };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+if (mode === "learn") console.log(JSON.stringify(await run(innerProgram, "util:add_two")));
+else if (mode === "recover") console.log(JSON.stringify(await recover()));
+else {
+  countPositions();
+  const answer = await run(replayPrograms[program] ?? "");
+  console.log(JSON.stringify({ ...answer, positions: position }));
+}
