@@ -2,7 +2,7 @@
  * One life of a daemon that runs a program, for the torture of replay. With a position it kills itself
  * there, as hard as can be; without one it goes on with whatever was interrupted, and tells how that ended.
  *
- *     replay-process.ts <home> <file> <program> <position|learn|run|recover> [answer to what is in doubt]
+ *     replay-process.ts <home> <program> <intent> <position|0|learn|recover>
  */
 import { createApp } from "../../src/app.ts";
 import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
@@ -14,7 +14,7 @@ import { createLogger } from "../../src/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
 import { innerProgram, replayPrograms } from "./replay-programs.ts";
 
-const [home = "", program = "", mode = "", doubt = "approve"] = process.argv.slice(2);
+const [home = "", program = "", intent = "", mode = ""] = process.argv.slice(2);
 
 let position = 0;
 const last = Number(mode);
@@ -48,22 +48,23 @@ const config = loadConfig({}, { ...process.env, PML_HOME: home });
 const log = createLogger({ level: "error", secrets: [] });
 using ownership = acquireOwnership(home);
 await using app = await createApp({ config, ownership, log });
+await app.upstreams.findServer("counting")?.connect();
 const reach = { caller: { principal: "torture", client: "torture" }, signal: new AbortController().signal };
 
 async function run(code: string, name?: string): Promise<ExecuteAnswer> {
-  const request = { kind: "code", intent: program, code, args: { prefix: "learned" }, options: {} } as const;
+  const request = { kind: "code", intent, code, args: { prefix: "learned" }, options: {} } as const;
   return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, name }, reach);
 }
 
-/** The run that was interrupted, decided on as often as it asks. */
+/** The run that was interrupted; what is in doubt in it is not repeated. */
 async function recover(): Promise<unknown> {
   const deadline = Date.now() + 30_000;
   for (;;) {
     const [newest] = await app.inspector.list(DEFAULT_SCOPE, { limit: 1 });
-    if (newest === undefined || newest.intent !== program) return { state: "never began" };
+    if (newest === undefined || newest.intent !== intent) return { state: "never began" };
     if (newest.state === "parked" && newest.approvalId !== undefined) {
-      const decision = doubt === "approve" ? ("approve" as const) : ("refuse" as const);
-      await app.permissions.decideApproval(DEFAULT_SCOPE, newest.approvalId, { decision, by: "torture", via: "cli" });
+      const refusal = { decision: "refuse", by: "torture", via: "cli" } as const;
+      await app.permissions.decideApproval(DEFAULT_SCOPE, newest.approvalId, refusal);
       await app.engine.continueRun(DEFAULT_SCOPE, newest.id, reach);
     } else if (newest.state !== "running") return { state: newest.state, result: newest.result, error: newest.error };
     if (Date.now() > deadline) return { state: "hangs" };

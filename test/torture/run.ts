@@ -13,9 +13,10 @@ import { handover } from "./handover.ts";
 import { killNine } from "./kill-nine.ts";
 import { powerLoss } from "./power-loss.ts";
 import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
-const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull];
+const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
 
