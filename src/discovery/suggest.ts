@@ -98,7 +98,7 @@ function rankTools(intent: string, tools: readonly SuggestedTool[]): SuggestionR
 /** Words in common, of all words of either. */
 function similarity(a: string, b: string): number {
   const [ofA, ofB] = [new Set(splitWords(a)), new Set(splitWords(b))];
-  const shared = ofA.intersection(ofB).size;
-  const all = ofA.union(ofB).size;
+  const shared = [...ofA].filter((word) => ofB.has(word)).length;
+  const all = ofA.size + ofB.size - shared;
   return all === 0 ? 0 : Math.round((shared / all) * 1000) / 1000;
 }

@@ -74,7 +74,9 @@ export class Approver {
   ): Promise<Approval | undefined> {
     if (reason.kind === "layer") return undefined;
     const plan =
-      reason.kind === "tool" ? await this.#planForTool(run, reason.tool) : await this.#planForDoubt(run, reason.call);
+      reason.kind === "tool"
+        ? await this.#planForTool(run, reason.tool)
+        : await this.#planForDoubt(reason.run, reason.call);
     const approval = await this.#request(run, runnable, plan);
     return (await this.#askNow(run, approval, caller)) ?? approval;
   }

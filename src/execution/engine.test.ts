@@ -17,7 +17,7 @@ import { readJournal } from "./run-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const caller = { principal: "ann", client: "test" };
-const log = createLogger({ level: "silent", secrets: [] });
+const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const config = loadConfig({}, { PML_HOME: "/nonexistent", HOME: "/nonexistent" });
 
 const HINTS: Record<string, EffectHints> = {

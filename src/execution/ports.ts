@@ -32,7 +32,7 @@ export type CallTool = (request: ToolRequest) => Promise<Readonly<Record<string,
 
 export type AskPerson = (question: {
   readonly method: string;
-  readonly params?: Record<string, unknown>;
+  readonly params?: Record<string, unknown> | undefined;
 }) => Promise<Record<string, unknown>>;
 
 export interface ProgressReport {

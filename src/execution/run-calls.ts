@@ -13,7 +13,7 @@ import type { CallAnswer, CallSite, GuestCall, GuestError, RunHost } from "./wor
 export type ParkReason =
   | { readonly kind: "tool"; readonly tool: string }
   /** Begun before an interruption, with side effects: nobody knows whether it happened. */
-  | { readonly kind: "ambiguous"; readonly call: CallEntry; readonly tool: string }
+  | { readonly kind: "ambiguous"; readonly run: Run; readonly call: CallEntry }
   | { readonly kind: "layer" };
 
 export type GuardVerdict =
@@ -125,7 +125,7 @@ export class RunCalls implements RunHost {
       if (guarded.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
       if (guarded.effect === "write" || guarded.effect === "destructive") {
         const said = await this.#options.resolveAmbiguous(recorded);
-        if (said === undefined) this.#park({ kind: "ambiguous", call: recorded, tool: target.tool });
+        if (said === undefined) this.#park({ kind: "ambiguous", run: this.#options.run, call: recorded });
         if (said === "give_up") return { seq, outcome: { ok: false, error: unknownOutcome(target.tool) } };
       }
     }

@@ -7,6 +7,8 @@ export interface ToolUse {
   readonly server: string;
   readonly tool: string;
   readonly client: string | undefined;
+  /** The run it was made in. */
+  readonly runId?: string;
   readonly outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
   readonly errorCode?: string;
   readonly durationMs: number;
@@ -28,6 +30,7 @@ export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUs
           server_id: use.server,
           tool_name: use.tool,
           client: use.client ?? null,
+          run_id: use.runId ?? null,
           outcome: use.outcome,
           error_code: use.errorCode ?? null,
           duration_ms: use.durationMs,

@@ -45,7 +45,7 @@ function countPositions(): void {
 }
 
 const config = loadConfig({}, { ...process.env, PML_HOME: home });
-const log = createLogger({ level: "error", secrets: [] });
+const log = createLogger({ level: "error", file: undefined, secrets: [] });
 using ownership = acquireOwnership(home);
 await using app = await createApp({ config, ownership, log });
 await app.upstreams.findServer("counting")?.connect();
