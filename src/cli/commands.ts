@@ -3,6 +3,7 @@ import { add } from "./commands/add.ts";
 import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
+import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   serve,
   up,
   down,
+  demo,
   mcp,
   call,
   exec,
