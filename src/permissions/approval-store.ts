@@ -29,12 +29,21 @@ export async function findApproval(db: Db | Tx, scope: Scope, id: string): Promi
   return row === undefined ? undefined : toApproval(row);
 }
 
-/** The last one that was about exactly this plan. */
-export async function findBoundApproval(db: Db | Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
-  const row = await selectApprovals(db, scope)
+/** The last one that was about exactly this plan, by the clock of the database: gateways' clocks may differ. */
+export async function findBoundApproval(tx: Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
+  const row = await selectApprovals(tx, scope)
     .where("binding_hash", "=", binding)
-    .orderBy("id", "desc")
+    .orderBy("created_at", "desc")
     .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApproval(row);
+}
+
+/** The one about this plan that waits; there is one at most. */
+export async function findOpenApproval(tx: Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
+  const row = await selectApprovals(tx, scope)
+    .where("binding_hash", "=", binding)
+    .where(STATE_NOW, "=", "pending")
     .executeTakeFirst();
   return row === undefined ? undefined : toApproval(row);
 }
@@ -46,7 +55,7 @@ export async function listApprovals(db: Db, scope: Scope, filter: ApprovalFilter
   let query = selectApprovals(db, scope);
   if (states !== undefined) query = query.where(STATE_NOW, "in", states);
   if (runId !== undefined) query = query.where("run_id", "=", runId);
-  return (await query.orderBy("id", "desc").limit(limit).execute()).map(toApproval);
+  return (await query.orderBy("created_at", "desc").limit(limit).execute()).map(toApproval);
 }
 
 /** Puts the question, unless the same one is open: then nothing is written and undefined returned. */
@@ -155,7 +164,7 @@ export async function takeApproval(tx: Tx, { org, project }: Scope, binding: str
         .where("state", "=", "approved")
         .where("used_at", "is", null)
         .where("expires_at", ">", sql<Date>`now()`)
-        .orderBy("id")
+        .orderBy("created_at")
         .limit(1)
         .forUpdate(),
     )

@@ -16,6 +16,7 @@ import {
   expireOverdue,
   findApproval,
   findBoundApproval,
+  findOpenApproval,
   insertApproval,
   supersedeApprovals,
   takeApproval,
@@ -115,10 +116,10 @@ async function requestApproval(
       }
       const approval = await insertApproval(tx, scope, request, ttlMinutes);
       if (approval !== undefined) await tellRequested(writing, scope, approval);
-      return approval ?? findBoundApproval(tx, scope, binding);
+      return approval ?? findOpenApproval(tx, scope, binding);
     });
     // It may have been decided between the two looks; then this is a new question.
-    if (open?.state === "pending") return open;
+    if (open !== undefined) return open;
   }
 }
 
