@@ -18,14 +18,18 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/file-lock.ts",
       "src/lines.ts",
+      "src/log-file.ts",
       "src/log.ts",
       "src/package-info.ts",
+      "src/port-owner.ts",
+      "src/replace-file.ts",
       "src/tracing.ts",
       "src/write-together.ts",
     ],
     uses: [],
   },
-  { name: "config", files: ["src/config/"], uses: ["errors"] },
+  { name: "config", files: ["src/config/"], uses: ["errors", "basics"] },
+  { name: "clients", files: ["src/clients/"], uses: ["config", "errors", "basics"] },
   { name: "db-client", files: ["src/db/client.ts", "src/db/tables.ts"], uses: [] },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
   { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
@@ -40,7 +44,11 @@ export const LAYERS: readonly Layer[] = [
   { name: "mcp", files: ["src/mcp/"], uses: ["upstream", "usage", "config", "errors", "basics"] },
   { name: "http", files: ["src/http/"], uses: ["app", "events", "errors", "basics"] },
   { name: "daemon", files: ["src/daemon/"], uses: ["app", "http", "mcp", "config", "db", "errors", "basics"] },
-  { name: "cli", files: ["src/cli/"], uses: ["app", "daemon", "config", "db", "housekeeping", "errors", "basics"] },
+  {
+    name: "cli",
+    files: ["src/cli/"],
+    uses: ["app", "daemon", "mcp", "upstream", "clients", "config", "db", "housekeeping", "errors", "basics"],
+  },
   { name: "main", files: ["src/main.ts"], uses: ["cli", "daemon", "config"] },
 ];
 
