@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { fstatSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
@@ -12,9 +12,10 @@ import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
 import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
+import { reportNames } from "../mcp/name-report.ts";
 import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
-import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { type DaemonInfo, daemonLogFile, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -32,7 +33,7 @@ export interface DaemonOptions {
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, token) });
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -62,6 +63,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
         clients: shims.count,
         database: await app.databaseStatus(),
       }),
+      names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
     onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
@@ -84,6 +86,13 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+/** In the foreground somebody may watch stderr; in the background that is the log file itself. */
+function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
+  if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
+  const file = daemonLogFile(home);
+  return { file, stderr: fstatSync(2).ino !== statSync(file, { throwIfNoEntry: false })?.ino };
 }
 
 function emptyUploads(home: string): string {

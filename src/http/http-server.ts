@@ -5,7 +5,7 @@ import { PmlError, toErrorReport } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { traced } from "../tracing.ts";
 import { checkRequest, type GuardSettings } from "./guard.ts";
-import { describePortOwner } from "./port-owner.ts";
+import { describePortOwner } from "../port-owner.ts";
 
 export interface Route {
   /** "*" leaves it to the handler. */
