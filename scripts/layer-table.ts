@@ -17,6 +17,7 @@ export const LAYERS: readonly Layer[] = [
     name: "basics",
     files: [
       "src/file-lock.ts",
+      "src/find-command.ts",
       "src/lines.ts",
       "src/log-file.ts",
       "src/log.ts",

@@ -4,9 +4,11 @@ import { findClientServers, findFileServers, type Findings } from "../clients/fi
 import { findPlaces } from "../clients/places.ts";
 import { planImport, type PlannedServer } from "../clients/plan-import.ts";
 import { editServers, findEditableConfig } from "../config/edit-config.ts";
-import { environment } from "../config/environment.ts";
+import { environment, resolveHome } from "../config/environment.ts";
+import { loadConfig } from "../config/load-config.ts";
 import { resolveServers } from "../config/mcp-servers.ts";
 import type { McpServerEntry } from "../config/schema.ts";
+import { readDaemonAddress } from "../daemon/daemon-file.ts";
 import { PmlError } from "../errors.ts";
 import type { Answer, OptionValues } from "./command.ts";
 import { formatTable } from "./table.ts";
@@ -68,6 +70,7 @@ export function importServers(found: Findings, options: OptionValues): Answer {
     folder: project,
     only: Array.isArray(only) ? only : undefined,
     replace: options["replace"] === true,
+    ownPorts: findOwnPorts(asked),
   });
   const changes = Object.fromEntries(plan.flatMap(({ name, entry }) => (entry === undefined ? [] : [[name, entry]])));
   const changed = Object.keys(changes).length > 0;
@@ -84,7 +87,7 @@ export function importServers(found: Findings, options: OptionValues): Answer {
         problem: missing.get(rest.name),
       })),
     },
-    text: describePlan(plan, found),
+    text: describePlan(plan, found, dryRun === true),
     notes: [
       ...plan.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
       ...[...missing].map(([name, reason]) => `${name}: ${reason}; set it where PML is started`),
@@ -92,6 +95,13 @@ export function importServers(found: Findings, options: OptionValues): Answer {
       ...(written === undefined ? [] : describeWritten(written, Object.keys(changes))),
     ],
   };
+}
+
+/** Where PML listens, or would. */
+function findOwnPorts(asked: string | undefined): number[] {
+  const running = URL.parse(readDaemonAddress(resolveHome())?.url ?? "");
+  const { port } = loadConfig(asked === undefined ? {} : { config: asked }, environment).http;
+  return running === null ? [port] : [port, Number(running.port)];
 }
 
 function findMissing(changes: Readonly<Record<string, McpServerEntry>>): Map<string, string> {
@@ -115,12 +125,14 @@ function bareUrl(url: string): string {
   return url.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
 }
 
-function describePlan(plan: readonly PlannedServer[], { read }: Findings): string {
+const DONE = { add: "added", replace: "replaced", skip: "skipped" } as const;
+
+function describePlan(plan: readonly PlannedServer[], { read }: Findings, dryRun: boolean): string {
   if (plan.length === 0) return `No servers in ${read.join(", ")}`;
   return formatTable(
     plan.map(({ name, original, action, reason, file }) => ({
       server: name,
-      action: action === "skip" ? "skipped" : { add: "added", replace: "replaced" }[action],
+      action: dryRun ? action : DONE[action],
       found: `${original} in ${file}`,
       why: reason ?? "",
     })),

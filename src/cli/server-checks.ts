@@ -9,7 +9,7 @@ import { callDaemon } from "../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { type NameReport, reportNames } from "../mcp/name-report.ts";
 import { buildSurface } from "../mcp/surface.ts";
-import { findCommand } from "../upstream/find-command.ts";
+import { findCommand } from "../find-command.ts";
 import { type Probe, probeServer } from "../upstream/probe-server.ts";
 import type { ServerRow } from "./commands/servers.ts";
 import { type Finding, fromError } from "./finding.ts";

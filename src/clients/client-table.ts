@@ -152,11 +152,18 @@ export function findClient(id: string): Client | undefined {
   return CLIENTS.find((client) => client.id === id);
 }
 
+export function findClosestClient(word: string): string | undefined {
+  return findClosest(
+    word,
+    CLIENTS.map((each) => each.id),
+  );
+}
+
 export function getClient(id: string): Client {
   const client = findClient(id);
   if (client !== undefined) return client;
-  const ids = CLIENTS.map((each) => each.id);
-  const closest = id === "claude" ? "claude-code or claude-desktop" : findClosest(id, ids);
-  const hint = closest === undefined ? `Known clients: ${ids.join(", ")}` : `Did you mean ${closest}?`;
+  const closest = id === "claude" ? "claude-code or claude-desktop" : findClosestClient(id);
+  const known = CLIENTS.map((each) => each.id).join(", ");
+  const hint = closest === undefined ? `Known clients: ${known}` : `Did you mean ${closest}?`;
   throw new PmlError("usage", `PML knows no client "${id}"`, { hint });
 }

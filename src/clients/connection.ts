@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { PmlError } from "../errors.ts";
+import { findCommand } from "../find-command.ts";
 import { resolveLink } from "../replace-file.ts";
 import type { Client } from "./client-table.ts";
 import { FORMATS } from "./formats.ts";
@@ -120,21 +121,25 @@ export function describeConnection(
     const entries = readEntries({ client, path, real: path, text });
     const [name, entry] = Object.entries(entries).find(([, each]) => startsPml(each)) ?? [];
     if (name === undefined) return { client, path, state: "absent" };
-    return { client, path, name, ...compareEntry(entry, launch) };
+    return { client, path, name, ...compareEntry(entry, launch, places.env["PATH"] ?? "") };
   } catch (error) {
     return { client, path, state: "unreadable", problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function compareEntry(entry: unknown, launch: Launch): Pick<Connection, "state" | "problem"> {
+function compareEntry(entry: unknown, launch: Launch, path: string): Pick<Connection, "state" | "problem"> {
   const words = commandLine(entry);
-  const missing = words.find((word) => resolve(word) === word && !existsSync(word));
+  const [command = ""] = words;
+  const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
   if (missing !== undefined) return { state: "broken", problem: `it starts ${missing}, which does not exist` };
+  if (!isAbsolute(command) && findCommand(command, path) === undefined)
+    return { state: "broken", problem: `it starts ${command}, which is not in the PATH` };
   const { env, environment } = entry as { env?: unknown; environment?: unknown };
   const home = [env, environment].filter(isTable).map((table) => table["PML_HOME"])[0];
   if (home !== launch.env["PML_HOME"])
     return { state: "other", problem: `it uses another PML_HOME (${typeof home === "string" ? home : "the default"})` };
-  if (!isDeepStrictEqual(words, [launch.command, ...launch.args]))
+  // Found in the PATH, it is whichever PML is installed.
+  if (isAbsolute(command) && !isDeepStrictEqual(words, [launch.command, ...launch.args]))
     return { state: "other", problem: `it starts another PML: ${words.join(" ")}` };
   return { state: "connected" };
 }

@@ -28,7 +28,7 @@ async function machine(files: Record<string, string>): Promise<Machine & AsyncDi
   const plan: Machine["plan"] = (client, env = {}) => {
     const places = findPlaces({ HOME: home, ...env }, project, "linux");
     const { servers } = findClientServers([getClient(client)], places);
-    return planImport(servers, {}, { home, folder: project, only: undefined, replace: false });
+    return planImport(servers, {}, { home, folder: project, only: undefined, replace: false, ownPorts: [] });
   };
   return {
     home,
@@ -74,11 +74,14 @@ test("Cursor: ${env:…}, ${userHome} and ${workspaceFolder}", async () => {
   await using made = await machine({
     ".cursor/mcp.json": `{ "mcpServers": {
       "a": { "command": "node", "args": ["\${userHome}/s.js", "\${workspaceFolder}"], "env": { "K": "\${env:KEY}" }, "autoApprove": [] } } }`,
-    "work/.cursor/mcp.json": `{ "mcpServers": { "b": { "command": "x", "args": ["\${workspaceFolderBasename}\${/}y"] } } }`,
+    "work/.cursor/mcp.json": `{ "mcpServers": { "b": { "command": "x", "args": ["\${workspaceFolderBasename}\${/}y"] },
+      "c": { "command": "x", "cwd": "sub" }, "d": { "command": "x", "cwd": "\${env:ROOT}/d", "envFile": "~/.env" } } }`,
   });
   expect(made.entries("cursor")).toEqual({
     a: { command: "node", args: [`${made.home}/s.js`, made.project], env: { K: "${KEY}" } },
     b: { command: "x", args: ["work/y"], cwd: made.project },
+    c: { command: "x", cwd: join(made.project, "sub") },
+    d: { command: "x", cwd: "${ROOT}/d", envFile: "${HOME}/.env" },
   });
   expect(made.plan("cursor")[0]?.notes).toEqual([
     `\${workspaceFolder} became ${made.project}`,

@@ -33,6 +33,15 @@ export function startsPml(entry: unknown): boolean {
   );
 }
 
+/** Whether a server's entry is an address on this machine with one of these ports. */
+export function reachesPort(entry: Readonly<Record<string, unknown>>, ports: readonly number[]): boolean {
+  const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
+  const parsed = URL.parse(url ?? "");
+  return parsed !== null && LOOPBACK.test(parsed.hostname) && ports.includes(Number(parsed.port));
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 /** The words a client starts for an entry; opencode has them in one list. */
 export function commandLine(entry: unknown): string[] {
   if (typeof entry !== "object" || entry === null || !("command" in entry)) return [];

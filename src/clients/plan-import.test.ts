@@ -13,11 +13,11 @@ interface Choices {
 }
 
 function plan(servers: FoundServer[], { existing = {}, only, replace = false }: Choices = {}): PlannedServer[] {
-  return planImport(servers, existing, { home: "/home/me", folder: "/work", only, replace });
+  return planImport(servers, existing, { home: "/home/me", folder: "/work", only, replace, ownPorts: [7650] });
 }
 
 test.each([
-  ["GitHub", "git-hub"],
+  ["GitHub", "github"],
   ["My Server", "my-server"],
   ["a_b.c", "a-b-c"],
   ["-x-", "x"],
@@ -35,6 +35,8 @@ test("planImport skips PML itself, however it is started", () => {
     { command: "/x/node", args: ["/y/bin/pml.js", "mcp"] },
     { command: ["pml", "mcp"], type: "local" },
     { command: "npx", args: ["-y", "pml@1.2.0", "mcp"] },
+    { type: "http", url: "http://localhost:7650/mcp" },
+    { httpUrl: "http://127.0.0.1:7650/mcp" },
   ];
   const planned = plan(entries.map((raw, index) => found(`n${index}`, raw)));
   expect(planned.map(({ action, reason }) => [action, reason])).toEqual(

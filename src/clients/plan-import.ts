@@ -3,7 +3,7 @@ import { checkServerEntry } from "../config/check-entry.ts";
 import { isReservedName, type McpServerEntry } from "../config/schema.ts";
 import { findSecrets } from "../config/secrets.ts";
 import { PmlError } from "../errors.ts";
-import { startsPml } from "./launch.ts";
+import { reachesPort, startsPml } from "./launch.ts";
 import type { FoundServer } from "./read-servers.ts";
 import { translateEntry, type TranslateOptions } from "./translate-entry.ts";
 
@@ -26,6 +26,8 @@ export interface ImportOptions extends TranslateOptions {
   readonly only: readonly string[] | undefined;
   /** Overwrite servers of the same name that differ. */
   readonly replace: boolean;
+  /** Where PML itself listens: going through itself it would never arrive. */
+  readonly ownPorts: readonly number[];
 }
 
 type Servers = Readonly<Record<string, unknown>>;
@@ -52,7 +54,7 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
     reason,
     notes: [],
   });
-  if (startsPml(server.raw)) return skip("it is PML itself");
+  if (startsPml(server.raw) || reachesPort(server.raw, options.ownPorts)) return skip("it is PML itself");
   try {
     const { entry: translated, notes } = translateEntry(server, options);
     const entry = checkServerEntry(wanted, translated);
@@ -71,7 +73,6 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
 /** Letters, digits and hyphens, and none of the names that PML keeps for itself. */
 export function legalName(name: string): string {
   const plain = name
-    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");

@@ -75,7 +75,7 @@ function readCommand(
   const [first, ...words] = [fields.take(["command"], isCommand) ?? []].flat();
   const args = [...words, ...(fields.take(["args"], isTexts) ?? [])].map(text);
   const given = fields.take(["cwd"], isText);
-  const cwd = given === undefined ? project : resolve(project ?? "", text(given));
+  const cwd = given === undefined ? project : place(text(given), project);
   const envFile = fields.take(["envFile"], isText);
   const env = { ...forwarded(fields), ...texts(fields.take(ALIASES.env, isTable), text) };
   if (first === undefined) return optional({ env: unlessEmpty(env) });
@@ -85,8 +85,14 @@ function readCommand(
     args: args.length === 0 ? undefined : args,
     env: unlessEmpty(env),
     cwd,
-    envFile: envFile === undefined ? undefined : resolve(cwd ?? "", text(envFile)),
+    envFile: envFile === undefined ? undefined : place(text(envFile), cwd),
   });
+}
+
+/** A path of the client's, below the folder it is meant for; one that begins with a variable is whole. */
+function place(path: string, folder: string | undefined): string {
+  const expanded = path.replace(/^~(?=[/\\]|$)/, "${HOME}");
+  return expanded.startsWith("${") ? expanded : resolve(folder ?? "", expanded);
 }
 
 /** Codex names variables that a server gets from its own environment. */

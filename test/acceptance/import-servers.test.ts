@@ -58,23 +58,23 @@ test("import takes over a client's servers, says what changed, and prints no sec
   const file = made.path(".cursor/mcp.json");
   expect(done).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`^git-hub\tadded\tGitHub in ${file}\t$`, "m")),
+    stdout: expect.stringMatching(new RegExp(`^github\tadded\tGitHub in ${file}\t$`, "m")),
   });
   expect(done.stdout).toContain(`pml-server\tskipped\tpml in ${file}\tit is PML itself`);
   for (const said of [
-    '"GitHub" is no legal name here, so it is called git-hub',
+    '"GitHub" is no legal name here, so it is called github',
     "env.GITHUB_TOKEN holds a secret",
     "headers.Authorization holds a secret",
     'not taken over, PML has no such setting: "autoApprove"',
-    "git-hub: HOST_X is not set",
-    "Undo: pml remove git-hub; pml remove web",
+    "github: HOST_X is not set",
+    "Undo: pml remove github; pml remove web",
   ])
     expect(done.stderr).toContain(said);
   const json = await made.pml("import", "cursor", "--dry-run", "--json", "--replace");
   expect(`${dry.stdout}${dry.stderr}${done.stdout}${done.stderr}${json.stdout}${json.stderr}`).not.toMatch(SECRETS);
 
   expect(made.config().mcpServers).toEqual({
-    "git-hub": { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_literal-secret-1", H: "${HOST_X}" } },
+    github: { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_literal-secret-1", H: "${HOST_X}" } },
     web: {
       url: "https://user:url-secret-2@a.example/mcp?key=url-secret-3",
       headers: { Authorization: "Bearer header-secret-4" },
@@ -87,7 +87,7 @@ test("import takes over a client's servers, says what changed, and prints no sec
 
   const again = await made.pml("import", "cursor");
   expect(again.stdout).toContain("PML has it already");
-  expect(Object.keys(made.config().mcpServers ?? {})).toEqual(["git-hub", "web"]);
+  expect(Object.keys(made.config().mcpServers ?? {})).toEqual(["github", "web"]);
 });
 
 test("an imported server works, and a running gateway takes it over", async () => {
@@ -160,7 +160,7 @@ test("the document of --json has what was decided about each server", async () =
   );
   expect(file).toBe(join(made.home, "pml.json"));
   expect(planned).toMatchObject([
-    { name: "git-hub", original: "GitHub", action: "add", command: "npx", problem: "HOST_X is not set" },
+    { name: "github", original: "GitHub", action: "add", command: "npx", problem: "HOST_X is not set" },
     { name: "web", action: "add", url: "https://a.example/mcp" },
     { name: "pml-server", action: "skip", reason: "it is PML itself" },
   ]);

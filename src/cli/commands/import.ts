@@ -72,8 +72,13 @@ async function checkReadable(path: string): Promise<void> {
     await access(path, constants.R_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
+    const { findClosestClient } = await import("../../clients/client-table.ts");
+    const client = findClosestClient(path);
     throw new PmlError("file_unusable", `Cannot read ${path}: ${reason}`, {
-      hint: "Give the path of a file made by: pml export -o memory.pml",
+      hint:
+        client === undefined
+          ? "Give a client, a file with MCP servers, or a file made by: pml export -o memory.pml"
+          : `Did you mean: pml import ${client}`,
       cause,
     });
   }
