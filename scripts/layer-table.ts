@@ -18,6 +18,7 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/file-lock.ts",
       "src/find-command.ts",
+      "src/json.ts",
       "src/lines.ts",
       "src/log-file.ts",
       "src/log.ts",
@@ -34,6 +35,10 @@ export const LAYERS: readonly Layer[] = [
   { name: "db-client", files: ["src/db/client.ts", "src/db/tables.ts"], uses: [] },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
   { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
+  { name: "analysis", files: ["src/analysis/"], uses: ["errors", "basics"] },
+  { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: ["basics"] },
+  { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: [] },
+  { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge", "errors", "basics"] },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
   { name: "usage", files: ["src/usage/"], uses: ["capabilities", "db-client", "basics"] },
   { name: "upstream", files: ["src/upstream/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
