@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { PmlError, toErrorReport } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { traced } from "../tracing.ts";
+import { contextOf, traced } from "../tracing.ts";
 import { checkRequest, type GuardSettings } from "./guard.ts";
 import { describePortOwner } from "./port-owner.ts";
 
@@ -73,7 +73,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     return;
   }
   try {
-    await traced("http.request", { "http.route": route.path }, () => route.handle(request, response));
+    const attributes = { "http.route": route.path };
+    await traced("http.request", attributes, () => route.handle(request, response), contextOf(request.headers));
   } catch (error) {
     options.log.error(
       { route: route.path, error: error instanceof Error ? error.stack : String(error) },

@@ -20,6 +20,7 @@ import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
+import { traceCall } from "./trace-call.ts";
 import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
@@ -116,13 +117,16 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
     const call = { name, client: clientName(server, ctx), params: rest, signal: ctx.mcpReq.signal };
-    return trackCall(gateway, call, async ({ tool, ...target }) => {
-      const result = await relay
-        .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
-        .catch(toToolError);
-      if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
-    });
+    return traceCall("tools/call", ctx, ({ meta, found }) =>
+      trackCall(gateway, call, async ({ tool, ...target }) => {
+        found(target.server, target.name);
+        const result = await relay
+          .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, meta, ctx })
+          .catch(toToolError);
+        if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
+        return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
+      }),
+    );
   });
 }
 
@@ -135,30 +139,36 @@ function clientName(server: McpServer["server"], ctx: ServerContext): string | u
 function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {
   server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
-    const target = gateway.resolvePrompt(name);
-    return (await relay.pass({
-      target,
-      method: "prompts/get",
-      params: { ...rest, name: target.name },
-      ctx,
-    })) as GetPromptResult;
+    return traceCall("prompts/get", ctx, async ({ meta, found }) => {
+      const target = gateway.resolvePrompt(name);
+      found(target.server, target.name);
+      const renamed = { ...rest, name: target.name };
+      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta, ctx })) as GetPromptResult;
+    });
   });
-  server.setRequestHandler("completion/complete", async ({ params }) => {
+  server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
     const { ref, _meta, ...rest } = params;
-    const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
-    const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
-    return (await target.upstream.request({
-      method: "completion/complete",
-      params: { ...rest, ref: original },
-    })) as CompleteResult;
+    return traceCall("completion/complete", ctx, async ({ meta, found }) => {
+      const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+      found(target.server);
+      const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
+      return (await target.upstream.request({
+        method: "completion/complete",
+        params: { ...rest, ref: original, ...meta },
+      })) as CompleteResult;
+    });
   });
 }
 
 function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay): void {
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { uri, _meta, ...rest } = params;
-    const target = gateway.resolveResource(uri);
-    const result = await relay.pass({ target, method: "resources/read", params: { ...rest, uri: target.name }, ctx });
-    return renameContents(result, target.name, uri) as ReadResourceResult;
+    return traceCall("resources/read", ctx, async ({ meta, found }) => {
+      const target = gateway.resolveResource(uri);
+      found(target.server);
+      const renamed = { ...rest, uri: target.name };
+      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta, ctx });
+      return renameContents(result, target.name, uri) as ReadResourceResult;
+    });
   });
 }

@@ -12,6 +12,7 @@ import type { Logger } from "../log.ts";
 import type { Gateway } from "./gateway.ts";
 import { namesOf, watchListened } from "./resource-subscriptions.ts";
 import { SessionTransport } from "./session-transport.ts";
+import { adoptTraceHeaders } from "./trace-headers.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
@@ -42,6 +43,7 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
     async handle(request, response) {
       const body = await readJson(request, maxBodyBytes);
       if (body.kind === "refused") return refuse(response, body.status, body.message);
+      adoptTraceHeaders(request.headers, body.value);
       const incoming = request as IncomingMessage & NodeIncomingMessageLike;
       const legacy =
         belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));

@@ -1,5 +1,6 @@
-import { type CallToolResult, ProtocolError } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolUse } from "../usage/usage-store.ts";
+import { errorCode } from "./error-code.ts";
 import type { Gateway, ResolvedTool } from "./gateway.ts";
 
 export interface TrackedCall {
@@ -41,11 +42,6 @@ export async function trackCall(
     record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: errorCode(error) });
     throw error;
   }
-}
-
-function errorCode(error: unknown): string {
-  if (error instanceof ProtocolError) return String(error.code);
-  return error instanceof Error ? error.name : "unknown";
 }
 
 /** Close enough for statistics, without writing megabytes out once more: the length of all strings. */
