@@ -15,6 +15,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
+import { findHeaderParams, paramHeaders } from "../upstream/param-headers.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
@@ -42,7 +43,9 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#gateway.findTool(name)?.tool.inputSchema;
+    const schema = this.#gateway.findTool(name)?.tool.inputSchema;
+    // it would search the whole schema with each call
+    return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
 }
 
@@ -120,8 +123,10 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
     return traceCall("tools/call", ctx, ({ meta, found }) =>
       trackCall(gateway, call, async ({ tool, ...target }) => {
         found(target.server, target.name);
+        const renamed = { ...rest, name: target.name };
+        const headers = paramHeaders(tool.inputSchema, rest.arguments);
         const result = await relay
-          .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, meta, ctx })
+          .pass({ target, method: "tools/call", params: renamed, meta, headers, ctx })
           .catch(toToolError);
         if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
         return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);

@@ -24,6 +24,8 @@ export interface RelayRequest {
   readonly params: Record<string, unknown>;
   /** What the server is told besides, as from the client. */
   readonly meta: PassedMeta;
+  /** Arguments that travel as HTTP headers too. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly ctx: ServerContext;
 }
 
@@ -60,7 +62,7 @@ export class Relay {
   }
 
   #start(
-    { target, method, params, meta, ctx }: RelayRequest,
+    { target, method, params, meta, headers, ctx }: RelayRequest,
     state: RequestState | undefined,
     notices: NoticeChain,
   ): Promise<CallOutcome> {
@@ -68,6 +70,7 @@ export class Relay {
     const client = this.#readClient(ctx);
     const current = {
       ...client,
+      ...(headers === undefined ? {} : { headers }),
       ...(inputResponses === undefined ? {} : { inputResponses }),
       ...(state?.kind === "upstream" ? { requestState: state.state } : {}),
     };

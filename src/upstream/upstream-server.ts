@@ -4,7 +4,7 @@ import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
-import { addCurrentParams, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
+import { adaptRequest, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -126,7 +126,7 @@ export class UpstreamServer implements AsyncDisposable {
     const { method, signal, onProgress, current = {} } = request;
     using _place = await this.#gate.enter(signal);
     const client = await unlessAborted(this.connect(), signal);
-    const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    const { params, options } = adaptRequest(client, request.params, current);
     const session = client.transport?.sessionId;
     using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
@@ -136,6 +136,7 @@ export class UpstreamServer implements AsyncDisposable {
         resetTimeoutOnProgress: true,
         maxTotalTimeout: longestCallMs,
         allowInputRequired: true,
+        ...options,
         ...(signal === undefined ? {} : { signal }),
         // Asked for even when nobody listens: without it a server sends none, and the call could time out.
         onprogress: (progress) => {
