@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitsSchema } from "./edge-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
@@ -56,6 +57,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("The loopback HTTP endpoint."),
+  limits: limitsSchema,
   database: z
     .strictObject({
       url: z.string().optional().describe("PostgreSQL server. Without it the embedded database is used."),

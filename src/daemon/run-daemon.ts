@@ -9,12 +9,11 @@ import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
-import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { createMcpEdge } from "./mcp-edge.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -37,12 +36,16 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
-  using connections = createConnections(gateway, token);
-  const { factory } = connections;
-  const shims = createStdioConnections(gateway, factory, log);
-  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  const onLimitReached = (key: string): void => metrics.limitReached(key);
+  using edge = createMcpEdge({ gateway, config, token, log, onLimitReached });
+  const { shims, endpoint } = edge;
   const activity = trackActivity(() => shims.count);
-  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
+  const metrics = createMetrics({
+    events: app.events,
+    countConnections: () => shims.count,
+    countSessions: () => edge.count("sessions"),
+    countStreams: () => edge.count("streams"),
+  });
   const started = Date.now();
   const { host, port, allowedHosts } = config.http;
   await using server = await startHttpServer({

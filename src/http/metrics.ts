@@ -5,14 +5,18 @@ export interface Metrics {
   readonly contentType: string;
   print(): Promise<string>;
   requestFinished(route: string, status: number, seconds: number): void;
+  /** Somebody met a limit, which is known by its configuration key. */
+  limitReached(key: string): void;
 }
 
 export interface MetricsSources {
   readonly events: EventBus;
   readonly countConnections: () => number;
+  readonly countSessions: () => number;
+  readonly countStreams: () => number;
 }
 
-export function createMetrics({ events, countConnections }: MetricsSources): Metrics {
+export function createMetrics({ events, ...counts }: MetricsSources): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });
@@ -32,13 +36,32 @@ export function createMetrics({ events, countConnections }: MetricsSources): Met
     help: "MCP clients connected through the stdio shim.",
     registers,
   });
+  const sessions = new Gauge({
+    name: "pml_http_sessions",
+    help: "Open sessions of MCP clients over HTTP.",
+    registers,
+  });
+  const streams = new Gauge({
+    name: "pml_http_streams",
+    help: "Open streams of change notices over HTTP.",
+    registers,
+  });
+  const refusals = new Counter({
+    name: "pml_limit_refusals_total",
+    help: "Requests refused for a limit, by its configuration key.",
+    labelNames: ["limit"],
+    registers,
+  });
   events.subscribe(() => scopeChanges.inc());
   return {
     contentType: register.contentType,
     print() {
-      connections.set(countConnections());
+      connections.set(counts.countConnections());
+      sessions.set(counts.countSessions());
+      streams.set(counts.countStreams());
       return register.metrics();
     },
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
+    limitReached: (limit) => refusals.inc({ limit }),
   };
 }

@@ -31,6 +31,36 @@ export function sendRaw(
   });
 }
 
+export interface RawStream extends Disposable {
+  readonly status: number;
+  /** What came so far. */
+  text(): string;
+  /** Resolves when the gateway has ended it. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Like sendRaw, for an answer that goes on; resolves with its headers. */
+export function openRawStream(
+  url: string,
+  { method = "POST", path = "/mcp", headers = {}, body }: RawRequest,
+): Promise<RawStream> {
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), { method, headers: { ...JSON_HEADERS, ...headers } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("error", () => undefined); // it is cut off on purpose
+      resolve({
+        status: response.statusCode ?? 0,
+        text: () => text,
+        ended: new Promise((end) => response.once("close", end)),
+        [Symbol.dispose]: () => void sent.destroy(),
+      });
+    });
+    sent.once("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
 const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 export interface LocalAddress {
