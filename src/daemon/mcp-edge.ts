@@ -18,7 +18,7 @@ export interface McpEdgeOptions {
 export interface McpEdge extends Disposable {
   readonly shims: StdioConnections;
   readonly endpoint: HttpEndpoint;
-  count(kind: "sessions" | "streams"): number;
+  readonly count: (kind: "sessions" | "streams") => number;
 }
 
 export function createMcpEdge({ gateway, config, token, log, onLimitReached }: McpEdgeOptions): McpEdge {

@@ -4,10 +4,13 @@ import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
+import { createResourceServer } from "../auth/resource-server.ts";
+import type { GuardSettings } from "../http/guard.ts";
 import { startHttpServer } from "../http/http-server.ts";
+import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
-import { createLogger } from "../log.ts";
+import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { Gateway } from "../mcp/gateway.ts";
 import type { StdioConnections } from "../mcp/stdio-connections.ts";
@@ -29,6 +32,7 @@ export interface DaemonOptions {
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
+  assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
@@ -40,22 +44,20 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using edge = createMcpEdge({ gateway, config, token, log, onLimitReached });
   const { shims, endpoint } = edge;
   const activity = trackActivity(() => shims.count);
-  const metrics = createMetrics({
-    events: app.events,
-    countConnections: () => shims.count,
-    countSessions: () => edge.count("sessions"),
-    countStreams: () => edge.count("streams"),
-  });
+  const countOpen = edge.count;
+  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count, countOpen });
   const started = Date.now();
-  const { host, port, allowedHosts } = config.http;
+  const { host, port } = config.http;
+  const guard = createGuard({ config, token, log, onRefused: (reason) => metrics.authRefused(reason) });
   await using server = await startHttpServer({
     host,
     port,
     portChosen: config.portChosen,
-    guard: { token, hosts: allowedHosts },
+    guard,
     routes: createRoutes({
       app,
       endpoint,
+      resourceServer: guard.resourceServer,
       metrics,
       uploads: emptyUploads(config.home),
       status: async () => ({
@@ -77,7 +79,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   // ended first, or the server would wait for them
   await using _endpoint = endpoint;
   await using _shims = shims;
-  const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
+  const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
@@ -87,6 +89,22 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+interface GuardOptions {
+  readonly config: Config;
+  readonly token: string;
+  readonly log: Logger;
+  readonly onRefused: (reason: string) => void;
+}
+
+function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSettings {
+  const { auth, http } = config;
+  return {
+    token,
+    hosts: [...http.allowedHosts, ...hostNames(http.host)],
+    resourceServer: auth && createResourceServer({ settings: auth, log, onRefused }),
+  };
 }
 
 function emptyUploads(home: string): string {
@@ -104,10 +122,6 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
 
 function knownSecrets(config: Config, token: string): string[] {
   return config.database.url === undefined ? [token] : [token, config.database.url];
-}
-
-function urlHost(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

@@ -7,16 +7,16 @@ export interface Metrics {
   requestFinished(route: string, status: number, seconds: number): void;
   /** Somebody met a limit, which is known by its configuration key. */
   limitReached(key: string): void;
+  authRefused(reason: string): void;
 }
 
 export interface MetricsSources {
   readonly events: EventBus;
   readonly countConnections: () => number;
-  readonly countSessions: () => number;
-  readonly countStreams: () => number;
+  readonly countOpen: (kind: "sessions" | "streams") => number;
 }
 
-export function createMetrics({ events, ...counts }: MetricsSources): Metrics {
+export function createMetrics({ events, countConnections, countOpen }: MetricsSources): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });
@@ -52,16 +52,23 @@ export function createMetrics({ events, ...counts }: MetricsSources): Metrics {
     labelNames: ["limit"],
     registers,
   });
+  const authRefusals = new Counter({
+    name: "pml_auth_refusals_total",
+    help: "Requests without a valid token of an authorization server, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
   events.subscribe(() => scopeChanges.inc());
   return {
     contentType: register.contentType,
     print() {
-      connections.set(counts.countConnections());
-      sessions.set(counts.countSessions());
-      streams.set(counts.countStreams());
+      connections.set(countConnections());
+      sessions.set(countOpen("sessions"));
+      streams.set(countOpen("streams"));
       return register.metrics();
     },
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
     limitReached: (limit) => refusals.inc({ limit }),
+    authRefused: (reason) => authRefusals.inc({ reason }),
   };
 }

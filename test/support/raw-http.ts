@@ -74,7 +74,7 @@ export function addressOf(home: string): LocalAddress {
   return { url: address.url, authorization: `Bearer ${address.token}` };
 }
 
-export const CURRENT_VERSION = "2026-07-28";
+const CURRENT_VERSION = "2026-07-28";
 
 /** A request of the current protocol, complete with what it must carry. */
 export function currentRequest(method: string, params: Readonly<Record<string, unknown>> = {}): MessageRequest {
