@@ -121,6 +121,11 @@ export const ERRORS = {
     exit: EXIT.refused,
     meaning: "An HTTP request had no valid token, a foreign Host or Origin, or was too large.",
   },
+  listen_refused: {
+    id: "PML-E4005",
+    exit: EXIT.failed,
+    meaning: "PML was to listen on an address that other machines can reach, and `auth` is not configured.",
+  },
   usage: {
     id: "PML-E5001",
     exit: EXIT.usage,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { authSchema, limitsSchema } from "./edge-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
@@ -45,7 +46,10 @@ const serverName = z
 export const configSchema = z.strictObject({
   http: z
     .strictObject({
-      host: z.string().default("127.0.0.1").describe("Address to listen on."),
+      host: z
+        .string()
+        .default("127.0.0.1")
+        .describe("Address to listen on. One that other machines can reach needs `auth`."),
       port: port.default(7650).describe("Port to listen on; 0 takes any free one."),
       allowedHosts: z
         .array(z.string())
@@ -59,7 +63,9 @@ export const configSchema = z.strictObject({
         .describe("Largest request body on /mcp, in bytes."),
     })
     .prefault({})
-    .describe("The loopback HTTP endpoint."),
+    .describe("The HTTP endpoint."),
+  auth: authSchema.optional().describe("Remote use: clients with tokens of an authorization server (OAuth 2.1)."),
+  limits: limitsSchema,
   database: z
     .strictObject({
       url: z.string().optional().describe("PostgreSQL server. Without it the embedded database is used."),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type Progress, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
-import { addCurrentParams, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
+import { adaptRequest, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -114,7 +114,7 @@ export class UpstreamServer implements AsyncDisposable {
     const { method, signal, onProgress, current = {} } = request;
     using _place = await this.#gate.enter(signal);
     const client = await unlessAborted(this.connect(), signal);
-    const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    const { params, options } = adaptRequest(client, request.params, current);
     const session = client.transport?.sessionId;
     using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
@@ -124,6 +124,7 @@ export class UpstreamServer implements AsyncDisposable {
         resetTimeoutOnProgress: true,
         maxTotalTimeout: longestCallMs,
         allowInputRequired: true,
+        ...options,
         ...(signal === undefined ? {} : { signal }),
         // Asked for even when nobody listens: without it a server sends none, and the call could time out.
         onprogress: (progress) => {
