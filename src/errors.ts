@@ -161,6 +161,11 @@ export const ERRORS = {
     exit: EXIT.refused,
     meaning: "An HTTP request had no valid token, a foreign Host or Origin, or was too large.",
   },
+  listen_refused: {
+    id: "PML-E4005",
+    exit: EXIT.failed,
+    meaning: "PML was to listen on an address that other machines can reach, and `auth` is not configured.",
+  },
   usage: {
     id: "PML-E5001",
     exit: EXIT.usage,
@@ -200,6 +205,16 @@ export const ERRORS = {
     id: "PML-E6006",
     exit: EXIT.notFound,
     meaning: "No remembered rule has that id.",
+  },
+  client_not_found: {
+    id: "PML-E5003",
+    exit: EXIT.notFound,
+    meaning: "The MCP client is not set up on this machine, or has none of what was asked for.",
+  },
+  client_config_unusable: {
+    id: "PML-E5004",
+    exit: EXIT.failed,
+    meaning: "The configuration of an MCP client cannot be read, or not changed without touching more than one entry.",
   },
   internal: {
     id: "PML-E9001",

@@ -270,7 +270,9 @@ export async function readUsage(db: Db, { org }: Scope, id: string): Promise<Cap
 export async function listDependencies(db: Db, { org }: Scope, id: string): Promise<string[]> {
   const rows = await db
     .selectFrom("capability_dependency as d")
-    .innerJoin("capability_records as r", (join) => join.onRef("r.org", "=", "d.org").onRef("r.id", "=", "d.to_record_id"))
+    .innerJoin("capability_records as r", (join) =>
+      join.onRef("r.org", "=", "d.org").onRef("r.id", "=", "d.to_record_id"),
+    )
     .select("r.display_name")
     .where("d.org", "=", org)
     .where("d.from_record_id", "=", id)

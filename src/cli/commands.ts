@@ -4,6 +4,7 @@ import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
+import { connect } from "./commands/connect.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -11,6 +12,7 @@ import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
+import { logs } from "./commands/logs.ts";
 import { mcp } from "./commands/mcp.ts";
 import { refuse } from "./commands/refuse.ts";
 import { remove } from "./commands/remove.ts";
@@ -33,6 +35,7 @@ export const commands: readonly Command[] = [
   down,
   demo,
   mcp,
+  connect,
   call,
   exec,
   run,
@@ -44,6 +47,7 @@ export const commands: readonly Command[] = [
   replay,
   result,
   graph,
+  logs,
   doctor,
   inbox,
   approve,

@@ -8,7 +8,12 @@ interface Executed {
   readonly status: string;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly line?: number; readonly hint?: string };
-  readonly approval?: { readonly id: string; readonly cli: string; readonly url: string; readonly reasons: readonly string[] };
+  readonly approval?: {
+    readonly id: string;
+    readonly cli: string;
+    readonly url: string;
+    readonly reasons: readonly string[];
+  };
   readonly plan?: readonly {
     readonly tool: string;
     readonly args: unknown;

@@ -27,7 +27,11 @@ const HINTS: Record<string, EffectHints> = {
 };
 
 function createDirectory(): ToolDirectory {
-  const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({ id, annotations, contentHash: `h-${id}` }));
+  const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({
+    id,
+    annotations,
+    contentHash: `h-${id}`,
+  }));
   const byId = new Map(all.map((tool) => [tool.id, tool]));
   return { all, version: 1, findById: (id) => byId.get(id), findTool: (server, tool) => byId.get(`${server}:${tool}`) };
 }
@@ -66,7 +70,11 @@ async function createScene(client: DatabaseClient): Promise<Scene> {
   });
   const reach = { caller, signal: new AbortController().signal };
   const run = (code: string, more: object = {}): Promise<ExecuteAnswer> =>
-    engine.execute(scope, { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest, reach);
+    engine.execute(
+      scope,
+      { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest,
+      reach,
+    );
   return { engine, permissions, calls, run };
 }
 
@@ -97,7 +105,15 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(resultOf(await scene.run(code, { args: { key: 5 } }))).toBe("big");
     expect(resultOf(await scene.run(code, { args: { key: 6 } }))).toBe("big");
     const journal = await readJournal(client.db, scope, first.workflowId ?? "");
-    expect(journal.map(({ kind: each }) => each)).toEqual(["call", "answer", "decision", "call", "call", "answer", "answer"]);
+    expect(journal.map(({ kind: each }) => each)).toEqual([
+      "call",
+      "answer",
+      "decision",
+      "call",
+      "call",
+      "answer",
+      "answer",
+    ]);
     const learning = await readLearning(client.db, scope, { id: first.capabilityId ?? "", version: 1 });
     expect(learning.dominantPath).toEqual(["n1", "d1"]);
     expect(learning.paths.map(({ count }) => count)).toEqual([2, 1]);
@@ -222,7 +238,10 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(stored?.journal).toContain("$oversized");
     const hidden = await scene.run(`const k = "${token}"; return k.length`);
     expect(hidden.warnings[0]).toContain("secret");
-    const { rows: sources } = await client.execute("SELECT code_snippet, state FROM capability_versions v JOIN capability_records r ON r.id = v.record_id WHERE r.id = $1", [hidden.capabilityId]);
+    const { rows: sources } = await client.execute(
+      "SELECT code_snippet, state FROM capability_versions v JOIN capability_records r ON r.id = v.record_id WHERE r.id = $1",
+      [hidden.capabilityId],
+    );
     expect(sources).toEqual([{ code_snippet: `const k = "[redacted]"; return k.length`, state: "draft" }]);
   });
 
@@ -231,4 +250,3 @@ describe.each(engines)("Engine on %s", (kind) => {
     await scene.permissions.decideApproval(scope, answer.approval.id, { decision, by: "bob", via: "cli" });
   }
 });
-

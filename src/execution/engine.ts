@@ -12,8 +12,25 @@ import { Programs, type Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
-import { appendEntries, claimParkedRun, findRun, listRuns, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
-import { checkArguments, identify, isOver, LEASE_SECONDS, Runner, type RunInProgress, type RunnerOptions } from "./runner.ts";
+import {
+  appendEntries,
+  claimParkedRun,
+  findRun,
+  listRuns,
+  parkRun,
+  readJournal,
+  type Run,
+  type StoredRun,
+} from "./run-store.ts";
+import {
+  checkArguments,
+  identify,
+  isOver,
+  LEASE_SECONDS,
+  Runner,
+  type RunInProgress,
+  type RunnerOptions,
+} from "./runner.ts";
 
 export interface EngineOptions extends RunnerOptions {
   readonly permissions: Permissions;

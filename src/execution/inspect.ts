@@ -88,7 +88,9 @@ export class Inspector {
       ...host.differences,
       ...(isDeepStrictEqual(path, before) ? [] : [`the path was ${before.join(" → ")}, now ${path.join(" → ")}`]),
       ...(isDeepStrictEqual(result, run.result) ? [] : ["the result differs"]),
-      ...(error === run.error?.message ? [] : [`the error was ${run.error?.message ?? "none"}, now ${error ?? "none"}`]),
+      ...(error === run.error?.message
+        ? []
+        : [`the error was ${run.error?.message ?? "none"}, now ${error ?? "none"}`]),
     ];
     return { id: run.id, same: differences.length === 0, result, error, path, differences };
   }

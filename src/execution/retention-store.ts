@@ -5,7 +5,7 @@ const ROWS_AT_ONCE = 1_000;
 
 /** Runs that ended long ago, with all that hangs on them; what was learned from them is elsewhere. */
 export async function dropOldRuns(db: Db, days: number): Promise<void> {
-  for (let dropped = ROWS_AT_ONCE; dropped === ROWS_AT_ONCE; ) {
+  for (let dropped = ROWS_AT_ONCE; dropped === ROWS_AT_ONCE;) {
     const { numAffectedRows } = await sql`
       DELETE FROM execution_run WHERE (org, id) IN (
         SELECT org, id FROM execution_run

@@ -57,13 +57,13 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
     {
       method: "GET",
       path: "/approvals/:id",
-      public: true,
+      access: "public",
       handle: async (_request, response, { id = "" }) => sendPage(response, 200, renderKeyForm(id)),
     },
     {
       method: "POST",
       path: "/approvals/:id",
-      public: true,
+      access: "public",
       handle: (request, response, { id = "" }) => answerForm(permissions, key, { request, response, id }),
     },
   ];

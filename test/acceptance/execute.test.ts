@@ -63,7 +63,12 @@ describe("running code", () => {
       writeFileSync(path, JSON.stringify({ items: [1, 2] }));
       await using connected = await connectClient(scene.home.path, kind);
       const answer = await execute(connected.client, { intent: "count items", code: READ_FIRST, args: { path } });
-      expect(answer).toMatchObject({ status: "success", result: { many: 2, count: 1 }, mode: "direct", isError: false });
+      expect(answer).toMatchObject({
+        status: "success",
+        result: { many: 2, count: 1 },
+        mode: "direct",
+        isError: false,
+      });
       expect(answer.dag.nodes).toMatchObject([
         { id: "n1", type: "task", tool: "filesystem:read_text_file" },
         { id: "d1", type: "decision", condition: "data.items.length > 1" },
@@ -230,7 +235,7 @@ describe("results of tasks", () => {
       return content.map((block) => (block.type === "text" ? block.text : ""));
     };
     let whole = "";
-    for (let offset: number | null = 0; offset !== null; ) {
+    for (let offset: number | null = 0; offset !== null;) {
       const [about = "", text = ""] = await page(offset, "raw");
       whole += text;
       offset = (JSON.parse(about) as { next_offset: number | null }).next_offset;

@@ -64,7 +64,9 @@ export async function killEverywhere(
   });
   await live(home, "nested", "learn", "learn");
   const moments = await findMoments(home, file);
-  const chosen = moments.filter((_, index) => Math.floor((index * rounds) / moments.length) !== Math.floor(((index - 1) * rounds) / moments.length));
+  const chosen = moments.filter(
+    (_, index) => Math.floor((index * rounds) / moments.length) !== Math.floor(((index - 1) * rounds) / moments.length),
+  );
   const counts: ReplayCounts = { positions: 0, neverBegan: 0, succeeded: 0, inDoubt: 0 };
   const problems: string[] = [];
   for (const moment of chosen) {

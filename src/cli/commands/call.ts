@@ -16,10 +16,7 @@ export const call: Command = {
     `pml call memory:search_nodes --args-json '{"query":"x"}'`,
   ],
   args: [{ name: "<tool>", description: "server:tool, as pml tools prints it" }],
-  options: [
-    ...argumentOptions,
-    noStartOption,
-  ],
+  options: [...argumentOptions, noStartOption],
   async run(input): Promise<Answer> {
     const [wanted = ""] = input.args;
     const daemon = await reachDaemon(input);

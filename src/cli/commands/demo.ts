@@ -89,7 +89,11 @@ function prepare(home: string): { readonly first: string; readonly second: strin
   for (const folder of [first, second]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(first, "march.csv"), "item,amount\nlamp,410.50\ndesk,802.10\n");
   writeFileSync(join(first, "april.csv"), "item,amount\nchair,400\n");
-  for (const [month, amount] of [["september", 120.5], ["october", 990], ["november", 1404]] as const)
+  for (const [month, amount] of [
+    ["september", 120.5],
+    ["october", 990],
+    ["november", 1404],
+  ] as const)
     writeFileSync(join(second, `${month}.csv`), `item,amount\nlamp,${amount}\n`);
   const config = {
     mcpServers: bundledServers(home),
@@ -192,7 +196,9 @@ function describeStructure({ dag }: Executed): string {
 }
 
 function farewell(home: string, keep: boolean): string {
-  return keep ? `It is all in ${home}: PML_HOME=${home} pml status` : "Next: pml add <your server>, pml connect <your client>";
+  return keep
+    ? `It is all in ${home}: PML_HOME=${home} pml status`
+    : "Next: pml add <your server>, pml connect <your client>";
 }
 
 function elapsed(since: number): string {

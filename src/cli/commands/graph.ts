@@ -20,8 +20,7 @@ export const graph: Command = {
     const path = `/api/capability?name=${encodeURIComponent(name)}`;
     const { graph: structure } = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
     const { mermaid, dot } = input.options;
-    const text =
-      mermaid === true ? drawMermaid(structure) : dot === true ? drawDot(structure) : drawOutline(structure);
+    const text = mermaid === true ? drawMermaid(structure) : dot === true ? drawDot(structure) : drawOutline(structure);
     return { data: structure, text };
   },
 };

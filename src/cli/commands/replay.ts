@@ -20,7 +20,9 @@ export const replay: Command = {
     const [id = ""] = input.args;
     const daemon = await reachDaemon(input);
     const report = await callDaemon<Report>(daemon, "POST", `/api/runs/${encodeURIComponent(id)}/replay`);
-    const text = report.same ? `✓ the same: ${report.path.join(" → ")}` : report.differences.map((each) => `✗ ${each}`).join("\n");
+    const text = report.same
+      ? `✓ the same: ${report.path.join(" → ")}`
+      : report.differences.map((each) => `✗ ${each}`).join("\n");
     return { data: report, text, exit: report.same ? EXIT.ok : EXIT.checkFailed };
   },
 };

@@ -27,7 +27,7 @@ export const result: Command = {
 
 async function readWhole(client: Client, workflow: string, task: string): Promise<Answer> {
   let whole = "";
-  for (let offset: number | null = 0; offset !== null; ) {
+  for (let offset: number | null = 0; offset !== null;) {
     const { content, isError } = await client.callTool({
       name: "pml_get_task_result",
       arguments: { workflow_id: workflow, task_id: task, offset },
