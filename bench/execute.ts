@@ -1,0 +1,179 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { PML, testEnvironment } from "../test/support/pml.ts";
+import { servers, writeConfig } from "../test/support/upstream-servers.ts";
+import { type Peer, startPeer } from "./execute/peer.ts";
+import { startDaemon } from "./storage/daemon.ts";
+import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
+import { interleave, timeEach, type Variant } from "./support/interleave.ts";
+import { percentile } from "./support/statistics.ts";
+
+const ROUNDS = 12;
+const RUNS_PER_ROUND = 10;
+const AT_ONCE = 8;
+const RUNS_AT_ONCE = 80;
+
+/** The same work in the words of each. UTCP's tools block, so it has no parallel calls. */
+interface Work {
+  readonly row: string;
+  readonly pml: string;
+  readonly utcp?: string;
+  readonly bare?: string;
+}
+
+const TRANSFORM = `
+  const rows = Array.from({ length: 12000 }, (_, n) => ({ id: n, group: "g" + (n % 50), value: n * 1.5, text: "row number " + n }));
+  const parsed = JSON.parse(JSON.stringify(rows));
+  const sums = {};
+  for (const { group, value } of parsed) sums[group] = (sums[group] ?? 0) + value;
+  return Object.keys(sums).length;`;
+
+const works: readonly Work[] = [
+  { row: "no-op", pml: "return 1", utcp: "return 1", bare: "return 1" },
+  {
+    row: "one call",
+    pml: `return await mcp.everything.echo({ message: "x" })`,
+    utcp: `return manual.everything_echo({ message: "x" })`,
+  },
+  {
+    row: "ten calls, one after the other",
+    pml: `let last; for (let n = 0; n < 10; n++) last = await mcp.everything.echo({ message: "x" + n }); return last`,
+    utcp: `let last; for (let n = 0; n < 10; n++) last = manual.everything_echo({ message: "x" + n }); return last`,
+  },
+  {
+    row: "ten calls at once",
+    pml: `const all = await Promise.all(Array.from({ length: 10 }, (_, n) => mcp.everything.echo({ message: "x" + n }))); return all.length`,
+  },
+  { row: "transform of 1 MB", pml: TRANSFORM, utcp: TRANSFORM, bare: TRANSFORM },
+];
+
+const columns = ["PML", "UTCP code-mode", "bare isolate", "direct stdio"];
+
+/** Programs through pml_execute, everything recorded durably, next to what records nothing. */
+export const execute: Benchmark = {
+  title: "programs over tools (server-everything)",
+  columns,
+  async run(session) {
+    const folder = mkdtempSync(join(tmpdir(), "pml-bench-execute-"));
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+    session.progress("starting PML, UTCP code-mode and the server");
+    const home = join(folder, "home");
+    mkdirSync(home);
+    writeConfig(home, { mcpServers: { everything: servers.everything }, permissions: { allow: ["everything:*"] } });
+    const daemon = stack.use(await startDaemon(home));
+    session.note(`daemon pid ${daemon.pid}; journal, trace, results and counters are committed before each answer`);
+    const pml = await connect(stack, { args: [PML, "mcp"], env: testEnvironment({ home }) });
+    const direct = await connect(stack, { args: servers.everything.args });
+    const peer = stack.use(await startPeer());
+    const p50 = await measureLatency(session, { pml, direct, peer });
+    recordGoals(session, p50);
+    await measureThroughput(session, pml, peer);
+  },
+};
+
+interface Parties {
+  readonly pml: Client;
+  readonly direct: Client;
+  readonly peer: Peer;
+}
+
+async function connect(
+  stack: AsyncDisposableStack,
+  { args, env }: { readonly args: string[]; readonly env?: Record<string, string> },
+): Promise<Client> {
+  const client = new Client({ name: "bench", version: "1.0.0" });
+  const transport = { command: process.execPath, args, stderr: "ignore" as const };
+  await client.connect(new StdioClientTransport(env === undefined ? transport : { ...transport, env }));
+  stack.defer(() => client.close());
+  return client;
+}
+
+async function runProgram(client: Client, code: string): Promise<void> {
+  const { content, isError } = await client.callTool({
+    name: "pml_execute",
+    arguments: { intent: "benchmark", code },
+  });
+  if (isError === true) throw new Error(JSON.stringify(content));
+}
+
+async function callTen(client: Client): Promise<void> {
+  for (let n = 0; n < 10; n += 1) await client.callTool({ name: "echo", arguments: { message: `x${n}` } });
+}
+
+/** The median by row and column. */
+type Medians = Map<string, number>;
+
+async function measureLatency(session: Session, { pml, direct, peer }: Parties): Promise<Medians> {
+  const medians: Medians = new Map();
+  for (const { row, pml: code, utcp, bare } of works) {
+    session.progress(row);
+    const variants: Variant[] = [
+      { name: "PML", round: () => timeEach(RUNS_PER_ROUND, () => runProgram(pml, code)) },
+      ...fromPeer(peer, "UTCP code-mode", utcp && { kind: "utcp", code: utcp }),
+      ...fromPeer(peer, "bare isolate", bare && { kind: "bare", code: bare }),
+      ...(row.startsWith("ten calls, one")
+        ? [{ name: "direct stdio", round: () => timeEach(RUNS_PER_ROUND, () => callTen(direct)) }]
+        : []),
+    ];
+    const samples = await interleave(variants, { rounds: ROUNDS, warmUps: 3, signal: session.signal });
+    for (const [column, rounds] of samples) {
+      medians.set(`${row} ${column}`, percentile(rounds.flat(), 0.5));
+      const goal: { goal?: Goal } = row === "no-op" && column === "PML" ? { goal: { atMost: 8 } } : {};
+      session.record({ row: `${row}, p50`, unit: "ms", column, value: percentile(rounds.flat(), 0.5), ...goal });
+      session.record({ row: `${row}, p95`, unit: "ms", column, value: percentile(rounds.flat(), 0.95) });
+    }
+  }
+  return medians;
+}
+
+function fromPeer(
+  peer: Peer,
+  name: string,
+  work: { readonly kind: "utcp" | "bare"; readonly code: string } | "" | undefined,
+): Variant[] {
+  if (work === undefined || work === "") return [];
+  return [{ name, round: async () => (await peer.run({ ...work, count: RUNS_PER_ROUND })).durations }];
+}
+
+function recordGoals(session: Session, medians: Medians): void {
+  const ratio = (row: string, [part, whole]: readonly [string, string], atMost: number): void => {
+    const value = (medians.get(part) ?? Number.NaN) / (medians.get(whole) ?? Number.NaN);
+    session.record({ row, unit: "×", column: "PML", value, goal: { atMost } });
+  };
+  ratio("one call ÷ UTCP", ["one call PML", "one call UTCP code-mode"], 0.8);
+  ratio("ten at once ÷ ten direct calls", ["ten calls at once PML", "ten calls, one after the other direct stdio"], 0.5);
+}
+
+async function measureThroughput(session: Session, pml: Client, peer: Peer): Promise<void> {
+  session.progress(`${RUNS_AT_ONCE} programs of one call, ${AT_ONCE} at a time`);
+  const [, { pml: code, utcp = "" } = works[0] as Work] = works;
+  const variants: Variant[] = [
+    { name: "PML", round: async () => [await timeTogether(pml, code)] },
+    {
+      name: "UTCP code-mode",
+      round: async () => {
+        const { total } = await peer.run({ kind: "utcp", code: utcp, count: AT_ONCE, together: true });
+        return [(total * RUNS_AT_ONCE) / AT_ONCE];
+      },
+    },
+  ];
+  const samples = await interleave(variants, { rounds: 5, warmUps: 2, signal: session.signal });
+  for (const [column, rounds] of samples) {
+    const value = (RUNS_AT_ONCE * 1000) / percentile(rounds.flat(), 0.5);
+    session.record({ row: "programs of one call, 8 at a time", unit: "/s", column, value });
+  }
+}
+
+async function timeTogether(client: Client, code: string): Promise<number> {
+  const started = performance.now();
+  let left = RUNS_AT_ONCE;
+  const work = async (): Promise<void> => {
+    while (left-- > 0) await runProgram(client, code);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return performance.now() - started;
+}

@@ -1,0 +1,60 @@
+/**
+ * UTCP code-mode and a bare isolate, each in this process of their own (isolated-vm needs its flag).
+ * Told what to run over IPC; answers with the milliseconds it took, measured here, so that the way
+ * to this process does not count against them.
+ */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [prefix, command, ...args] = process.argv.slice(2);
+const from = createRequire(join(prefix, "package.json"));
+const load = (name) => import(pathToFileURL(from.resolve(name)).href);
+
+// it tells every call on stdout
+console.log = () => undefined;
+
+const { CodeModeUtcpClient } = await load("@utcp/code-mode");
+await load("@utcp/mcp");
+const ivm = from("isolated-vm");
+
+const client = await CodeModeUtcpClient.create();
+const server = { transport: "stdio", command, args };
+await client.registerManual({
+  name: "manual",
+  call_template_type: "mcp",
+  config: { mcpServers: { everything: server } },
+});
+
+/** The least that can be done: an isolate, a context, the code, and its result as JSON. */
+async function runBare(code) {
+  const isolate = new ivm.Isolate({ memoryLimit: 64 });
+  try {
+    const context = isolate.createContextSync();
+    const script = isolate.compileScriptSync(`JSON.stringify((() => { ${code} })())`);
+    return script.runSync(context, { timeout: 10_000 });
+  } finally {
+    isolate.dispose();
+  }
+}
+
+async function time(kind, code) {
+  const started = performance.now();
+  if (kind === "bare") await runBare(code);
+  else await client.callToolChain(code);
+  return performance.now() - started;
+}
+
+process.on("message", async ({ id, kind, code, count, together }) => {
+  try {
+    const started = performance.now();
+    const durations = together
+      ? await Promise.all(Array.from({ length: count }, () => time(kind, code)))
+      : [];
+    for (let done = 0; !together && done < count; done += 1) durations.push(await time(kind, code));
+    process.send({ id, durations, total: performance.now() - started });
+  } catch (error) {
+    process.send({ id, error: String(error) });
+  }
+});
+process.send({ ready: true });
