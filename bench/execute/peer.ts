@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cacheFolder } from "../../test/support/cache-folder.ts";
 import { servers } from "../../test/support/upstream-servers.ts";
 
-const PACKAGES = ["@utcp/code-mode@1.2.12", "@utcp/sdk@1.1.2", "@utcp/mcp@1.1.2", "isolated-vm@6.2.0"];
+const PACKAGES = ["@utcp/code-mode@1.2.12", "@utcp/sdk@1.1.2", "@utcp/mcp@1.1.3", "isolated-vm@6.2.0"];
 
 export interface Work {
   readonly kind: "utcp" | "bare";
