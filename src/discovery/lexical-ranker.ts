@@ -33,16 +33,14 @@ export function createLexicalRanker(documents: readonly SearchDocument[]): Ranke
       const best = words.reduce((sum, word) => sum + rarity(word) * (SATURATION + 1), 0);
       const candidates = new Set(words.flatMap((word) => containing.get(word) ?? []));
       return [...candidates]
-        .map(
-          (entry): Ranked => ({
-            id: entry.id,
-            score: round(scoreEntry(entry, words, rarity) / best),
-            // most of what is ranked is never shown
-            get why() {
-              return explain(entry.parts, words);
-            },
-          }),
-        )
+        .map((entry): Ranked => ({
+          id: entry.id,
+          score: round(scoreEntry(entry, words, rarity) / best),
+          // most of what is ranked is never shown
+          get why() {
+            return explain(entry.parts, words);
+          },
+        }))
         .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
     },
   };

@@ -1,28 +1,31 @@
-/** How many bytes values have as JSON. What was measured once is remembered, since parts are asked about again. */
-export class JsonSizes {
-  readonly #known = new Map<object, number>();
+/**
+ * How many bytes a value has as JSON. Beyond the limit only that it has more: whoever asks whether
+ * something fits need not wait until megabytes are measured.
+ */
+export function jsonBytes(value: unknown, limit = Infinity): number {
+  if (limit === Infinity) return Buffer.byteLength(JSON.stringify(value));
+  if (typeof value === "string") return value.length > limit ? value.length : stringBytes(value);
+  if (typeof value !== "object" || value === null) return String(value).length;
+  return Array.isArray(value) ? arrayBytes(value, limit) : objectBytes(value, limit);
+}
 
-  of(value: unknown): number {
-    if (typeof value === "string") return stringBytes(value);
-    if (typeof value !== "object" || value === null) return JSON.stringify(value)?.length ?? 0;
-    const known = this.#known.get(value);
-    if (known !== undefined) return known;
-    const size = Array.isArray(value) ? this.#ofArray(value) : this.#ofObject(value);
-    this.#known.set(value, size);
-    return size;
+function arrayBytes(items: readonly unknown[], limit: number): number {
+  let sum = Math.max(1, 2 - items.length);
+  for (const item of items) {
+    sum += jsonBytes(item, limit - sum) + 1;
+    if (sum > limit) break;
   }
+  return sum;
+}
 
-  #ofArray(items: readonly unknown[]): number {
-    return items.reduce<number>((sum, item) => sum + this.of(item) + 1, Math.max(1, 2 - items.length));
+function objectBytes(value: object, limit: number): number {
+  let sum = 1;
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    sum += stringBytes(key) + jsonBytes(item, limit - sum) + 2;
+    if (sum > limit) break;
   }
-
-  #ofObject(value: object): number {
-    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-    return entries.reduce(
-      (sum, [key, item]) => sum + stringBytes(key) + this.of(item) + 2,
-      Math.max(1, 2 - entries.length),
-    );
-  }
+  return Math.max(sum, 2);
 }
 
 function stringBytes(text: string): number {

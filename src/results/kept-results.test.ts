@@ -16,7 +16,7 @@ describe.each(engines)("kept results on %s", (engine) => {
   async function readAll(request: Omit<PageRequest, "offset">): Promise<string> {
     const results = createKeptResults(client.db, scope);
     let text = "";
-    for (let offset: number | undefined = 0; offset !== undefined; ) {
+    for (let offset: number | undefined = 0; offset !== undefined;) {
       const page = await results.readPage({ ...request, offset });
       expect(Buffer.byteLength(page.text)).toBeLessThanOrEqual(request.limit);
       text += page.text;
@@ -59,7 +59,10 @@ describe.each(engines)("kept results on %s", (engine) => {
     });
     const kept = await results.keep({ ...call, text: "x" }, 60);
     const elsewhere = createKeptResults(client.db, { ...scope, project: "other" });
-    for (const missing of [elsewhere.readPage({ ...kept, ...first }), results.readPage({ ...kept, ...first, task: "b" })]) {
+    for (const missing of [
+      elsewhere.readPage({ ...kept, ...first }),
+      results.readPage({ ...kept, ...first, task: "b" }),
+    ]) {
       await expect(missing).rejects.toMatchObject({ code: "result_not_found" });
     }
   });

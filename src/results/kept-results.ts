@@ -19,7 +19,7 @@ export interface PageRequest extends ResultKey {
   readonly format: "raw" | "pretty";
 }
 
-export interface ResultPage extends Omit<ResultRow, "bytes"> {
+interface ResultPage extends Omit<ResultRow, "bytes"> {
   readonly offset: number;
   readonly text: string;
   /** undefined at the end. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 
-export type ContentType = "text/plain" | "application/json";
+type ContentType = "text/plain" | "application/json";
 
 export interface ResultKey {
   readonly workflow: string;

@@ -13,7 +13,7 @@ test("shrinkJson leaves alone what fits", () => {
 });
 
 test("shrinkJson cuts a text to the bytes it may have and says how much is missing", () => {
-  for (const text of ["plain ".repeat(10_000), "é😀\u0001\"".repeat(5_000)]) {
+  for (const text of ["plain ".repeat(10_000), 'é😀\u0001"'.repeat(5_000)]) {
     const { value, cuts } = shrinkJson(text, { maxBytes: 1_000 });
     const [, shown = "", missing] = /^(.*)… \[(\d+) more characters\]$/s.exec(String(value)) ?? [];
     expect(bytes(value)).toBeLessThanOrEqual(1_000);
@@ -56,7 +56,11 @@ test("shrinkJson cuts the keys of an object that has very many, and says how man
 });
 
 test("shrinkJson sums up what is deep inside when there is no room for it", () => {
-  const deep = (level: number): unknown => ({ level, text: "t".repeat(300), next: level === 0 ? rows : deep(level - 1) });
+  const deep = (level: number): unknown => ({
+    level,
+    text: "t".repeat(300),
+    next: level === 0 ? rows : deep(level - 1),
+  });
   const { value, cuts } = shrinkJson(deep(20), { maxBytes: 1_500 });
   expect(bytes(value)).toBeLessThanOrEqual(1_500);
   expect(JSON.stringify(value)).toMatch(/"next":"… 3 keys"/);

@@ -1,5 +1,5 @@
 import { allot } from "./allot.ts";
-import { JsonSizes } from "./json-size.ts";
+import { jsonBytes } from "./json-size.ts";
 import { type SchemaView, viewSchema } from "./schema-view.ts";
 
 /** Something that was left out, and where. */
@@ -8,7 +8,7 @@ export interface Cut {
   readonly path: string;
   readonly kept: number;
   readonly of: number;
-  readonly unit: "characters" | "items" | "keys";
+  readonly unit: "characters" | "items" | "keys" | "bytes";
 }
 
 export interface Shrunk {
@@ -18,6 +18,8 @@ export interface Shrunk {
 
 export interface ShrinkOptions {
   readonly maxBytes: number;
+  /** Where the value stands in something larger. */
+  readonly path?: string;
   /**
    * What the value has to fit afterwards: then required keys stay and nothing is put in the place of what
    * is missing. Without one, lists and objects say themselves what they lack.
@@ -26,9 +28,9 @@ export interface ShrinkOptions {
 }
 
 /** The same value with less in it: long texts and lists are cut, large objects lose keys, all else stays. */
-export function shrinkJson(value: unknown, { maxBytes, schema }: ShrinkOptions): Shrunk {
+export function shrinkJson(value: unknown, { maxBytes, path = "", schema }: ShrinkOptions): Shrunk {
   const shrinker = new Shrinker(schema !== undefined);
-  const shrunk = shrinker.shrink(value, maxBytes, { path: "", schema: viewSchema(schema) });
+  const shrunk = shrinker.shrink(value, maxBytes, { path, schema: viewSchema(schema) });
   return { value: shrunk, cuts: shrinker.cuts };
 }
 
@@ -46,7 +48,6 @@ const MARKER_BYTES = 40;
 
 class Shrinker {
   cuts: Cut[] = [];
-  readonly #sizes = new JsonSizes();
   readonly #strict: boolean;
 
   constructor(strict: boolean) {
@@ -54,7 +55,7 @@ class Shrinker {
   }
 
   shrink(value: unknown, maxBytes: number, place: Place): unknown {
-    if (this.#sizes.of(value) <= maxBytes) return value;
+    if (jsonBytes(value, maxBytes) <= maxBytes) return value;
     if (typeof value === "string") return this.#shrinkText(value, maxBytes, place);
     if (typeof value !== "object" || value === null) return value;
     if (!this.#strict && maxBytes < SMALLEST_CONTAINER_BYTES) return this.#summarise(value, place);
@@ -64,7 +65,7 @@ class Shrinker {
   }
 
   #shrinkText(text: string, maxBytes: number, { path }: Place): string {
-    if (this.#sizes.of(text) <= SHORT_TEXT_BYTES) return text;
+    if (jsonBytes(text, SHORT_TEXT_BYTES) <= SHORT_TEXT_BYTES) return text;
     const { shown, kept } = cutText(text, Math.max(maxBytes, SHORT_TEXT_BYTES));
     this.#note({ path, kept, of: text.length, unit: "characters" });
     return shown;
@@ -81,7 +82,6 @@ class Shrinker {
     const kept = fillInOrder({
       items,
       room: maxBytes - MARKER_BYTES,
-      sizeOf: (item) => this.#sizes.of(item),
       shrink: (item, room, index) => this.shrink(item, room, { path: `${path}[${index}]`, schema: schema.items }),
     });
     if (kept.length === items.length) return kept;
@@ -93,9 +93,9 @@ class Shrinker {
   #shrinkObject(value: Record<string, unknown>, maxBytes: number, { path, schema }: Place): Record<string, unknown> {
     const entries = Object.entries(value);
     const kept = this.#chooseKeys(entries, maxBytes - MARKER_BYTES, schema.required);
-    const keyBytes = kept.reduce((sum, [key]) => sum + this.#sizes.of(key) + 2, 0);
+    const keyBytes = kept.reduce((sum, [key]) => sum + jsonBytes(key) + 2, 0);
     const rooms = allot(
-      kept.map(([, item]) => this.#sizes.of(item)),
+      kept.map(([, item]) => jsonBytes(item, maxBytes)),
       maxBytes - MARKER_BYTES - keyBytes,
     );
     const shrunk = kept.map(([key, item], index): [string, unknown] => [
@@ -110,7 +110,7 @@ class Shrinker {
 
   /** All of them, unless there are so many that not even the beginnings of their values have room. */
   #chooseKeys(entries: readonly [string, unknown][], room: number, required: ReadonlySet<string>): [string, unknown][] {
-    const least = ([key, item]: [string, unknown]): number => this.#sizes.of(key) + 2 + this.#leastBytes(item);
+    const least = ([key, item]: [string, unknown]): number => jsonBytes(key) + 2 + this.#leastBytes(item);
     let left = room;
     for (const entry of entries) if (required.has(entry[0])) left -= least(entry);
     return entries.filter((entry) => {
@@ -122,7 +122,8 @@ class Shrinker {
 
   #leastBytes(value: unknown): number {
     const canBeSummary = !this.#strict && typeof value === "object";
-    return Math.min(this.#sizes.of(value), canBeSummary ? SUMMARY_BYTES : SHORT_TEXT_BYTES);
+    const most = canBeSummary ? SUMMARY_BYTES : SHORT_TEXT_BYTES;
+    return Math.min(jsonBytes(value, most), most);
   }
 
   #note(cut: Cut): void {
@@ -137,7 +138,6 @@ class Shrinker {
 export interface Filling<T> {
   readonly items: readonly T[];
   readonly room: number;
-  readonly sizeOf: (item: T) => number;
   readonly shrink: (item: T, room: number, index: number) => T;
 }
 
@@ -145,7 +145,8 @@ export interface Filling<T> {
 const FEW_ITEMS = 8;
 
 /** As many of the items as fit, from the first on; large ones are shrunk. */
-export function fillInOrder<T>({ items, room, sizeOf, shrink }: Filling<T>): T[] {
+export function fillInOrder<T>({ items, room, shrink }: Filling<T>): T[] {
+  const sizeOf = (item: T): number => jsonBytes(item, Math.max(0, room));
   const shares = items.length <= FEW_ITEMS ? allot(items.map(sizeOf), room - items.length) : undefined;
   const kept: T[] = [];
   let left = room;
@@ -162,13 +163,12 @@ export function fillInOrder<T>({ items, room, sizeOf, shrink }: Filling<T>): T[]
 
 /** The beginning of a text, and how much is missing, in so many bytes of JSON. */
 export function cutText(text: string, maxBytes: number): { shown: string; kept: number } {
-  const sizes = new JsonSizes();
   const shownOf = (kept: number): string => `${text.slice(0, kept)}… [${text.length - kept} more characters]`;
   let fits = 0;
   let tooLong = Math.min(text.length, maxBytes) + 1;
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2);
-    if (sizes.of(shownOf(middle)) <= maxBytes) fits = middle;
+    if (jsonBytes(shownOf(middle)) <= maxBytes) fits = middle;
     else tooLong = middle;
   }
   const kept = isHighSurrogate(text.charCodeAt(fits - 1)) ? fits - 1 : fits;
