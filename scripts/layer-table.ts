@@ -17,6 +17,7 @@ export const LAYERS: readonly Layer[] = [
     name: "basics",
     files: [
       "src/file-lock.ts",
+      "src/json.ts",
       "src/lines.ts",
       "src/log.ts",
       "src/package-info.ts",
@@ -29,6 +30,10 @@ export const LAYERS: readonly Layer[] = [
   { name: "db-client", files: ["src/db/client.ts", "src/db/tables.ts"], uses: [] },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
   { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors"] },
+  { name: "analysis", files: ["src/analysis/"], uses: ["errors", "basics"] },
+  { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: ["basics"] },
+  { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: [] },
+  { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge", "errors", "basics"] },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
   { name: "results", files: ["src/results/"], uses: ["capabilities", "db-client", "errors"] },
   { name: "discovery", files: ["src/discovery/"], uses: [] },
