@@ -28,6 +28,7 @@ import type { Logger } from "./log.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
+import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
 import { traced } from "./tracing.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
 import { serverLogFolder } from "./upstream/server-output.ts";
@@ -49,6 +50,7 @@ export interface App extends AsyncDisposable {
   readonly engine: Engine;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  readonly results: KeptResults;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
@@ -102,6 +104,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams,
     usage,
     permissions,
+    results: createKeptResults(client.db, DEFAULT_SCOPE),
     databaseLost: client.lost,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));

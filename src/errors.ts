@@ -124,7 +124,7 @@ export const ERRORS = {
   arguments_invalid: {
     id: "PML-E3007",
     exit: EXIT.usage,
-    meaning: "A program's argument is missing or of the wrong type.",
+    meaning: "Arguments of one of PML's own tools, or of a program, are missing or of the wrong type.",
   },
   dag_invalid: {
     id: "PML-E3008",
@@ -140,6 +140,16 @@ export const ERRORS = {
     id: "PML-E3010",
     exit: EXIT.failed,
     meaning: "A run that somebody wants to go on with is being worked on already.",
+  },
+  result_not_found: {
+    id: "PML-E3011",
+    exit: EXIT.notFound,
+    meaning: "No result is kept under that workflow_id and task_id.",
+  },
+  result_expired: {
+    id: "PML-E3012",
+    exit: EXIT.notFound,
+    meaning: "The result was kept for `results.ttlSeconds` and is gone.",
   },
   daemon_unreachable: {
     id: "PML-E4001",

@@ -72,7 +72,7 @@ async function probeAll(definitions: readonly ServerDefinition[], config: Config
   const known = definitions
     .filter((each): each is UsableServer => each.state === "usable")
     .map(({ name, entry }) => ({ name, entry, offer: probes.get(name)?.offer }));
-  return [...findings, describeNames(reportNames(buildSurface(known, config.gateway)))];
+  return [...findings, describeNames(reportNames(buildSurface({ servers: known, own: [], settings: config.gateway })))];
 }
 
 function checkCommand({ name, entry }: UsableServer): Finding | undefined {

@@ -13,7 +13,7 @@ import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { Gateway } from "../mcp/gateway.ts";
+import { describeTools } from "../mcp/describe-tools.ts";
 import { reportNames } from "../mcp/name-report.ts";
 import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
@@ -25,7 +25,7 @@ import {
   removeDaemonInfo,
   writeDaemonInfo,
 } from "./daemon-file.ts";
-import { createMcpEdge } from "./mcp-edge.ts";
+import { openGateway } from "./open-gateway.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -50,12 +50,11 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
-  using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
   const onLimitReached = (key: string): void => metrics.limitReached(key);
-  using edge = createMcpEdge({ gateway, config, token, log, onLimitReached });
-  const { shims, endpoint } = edge;
+  using opened = openGateway({ app, config, token, log, onLimitReached, url: () => info.url });
+  const { gateway, shims, endpoint } = opened;
   const activity = trackActivity(() => shims.count);
-  const countOpen = edge.count;
+  const countOpen = opened.count;
   const metrics = createMetrics({ events: app.events, countConnections: () => shims.count, countOpen });
   const started = Date.now();
   const { host, port } = config.http;
@@ -69,6 +68,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       app,
       endpoint,
       resourceServer: guard.resourceServer,
+      tools: () => describeTools(gateway),
       metrics,
       decisionKey: createDecisionKey(decisionKey),
       uploads: emptyUploads(config.home),
@@ -97,7 +97,8 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   void app.databaseLost.then((error) => onLost(error));
-  await using _watch = watchConfig({ config, reload, app, log });
+  const configureGateway = (changed: Config): void => gateway.configure(changed);
+  await using _watch = watchConfig({ config, reload, app, configureGateway, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();

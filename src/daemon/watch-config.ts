@@ -14,6 +14,8 @@ export interface ConfigWatch {
   readonly reload: () => Config;
   /** What takes over changed servers and permissions. */
   readonly app: Pick<App, "configureServers" | "permissions">;
+  /** Takes over what clients see. */
+  readonly configureGateway: (config: Config) => void;
   readonly log: Logger;
 }
 
@@ -56,7 +58,7 @@ interface TakeOver {
   readonly permissions: () => void;
 }
 
-function createTakeOver({ config, reload, app, log }: ConfigWatch, file: string): TakeOver {
+function createTakeOver({ config, reload, app, configureGateway, log }: ConfigWatch, file: string): TakeOver {
   const { permissions } = app;
   let current = config;
   let readable = true;
@@ -86,6 +88,7 @@ function createTakeOver({ config, reload, app, log }: ConfigWatch, file: string)
       takeOverPermissions();
       const waiting = changedSettings(config, current);
       if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings count from the next start on");
+      configureGateway(current);
       if (isDeepStrictEqual(mcpServers, current.mcpServers)) return;
       try {
         await app.configureServers(current);
@@ -97,7 +100,7 @@ function createTakeOver({ config, reload, app, log }: ConfigWatch, file: string)
   };
 }
 
-const TAKEN_OVER: readonly (keyof Config)[] = ["mcpServers", "permissions", "approvals"];
+const TAKEN_OVER: readonly (keyof Config)[] = ["mcpServers", "gateway", "results", "permissions", "approvals"];
 
 function changedSettings(before: Config, after: Config): string[] {
   const keys = Object.keys(after) as (keyof Config)[];

@@ -19,6 +19,8 @@ export interface RouteOptions {
   readonly endpoint: { handle(request: GuardedRequest, response: ServerResponse): Promise<void> };
   /** Only with remote use. */
   readonly resourceServer: ResourceServer | undefined;
+  /** All tools that may be called. */
+  readonly tools: () => readonly unknown[];
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
@@ -31,7 +33,7 @@ export interface RouteOptions {
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
 export function createRoutes(options: RouteOptions): Route[] {
-  const { app, endpoint, resourceServer, metrics, decisionKey, uploads, status, names, stop } = options;
+  const { app, endpoint, tools, resourceServer, metrics, decisionKey, uploads, status, names, stop } = options;
   return [
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
@@ -47,6 +49,7 @@ export function createRoutes(options: RouteOptions): Route[] {
       path: "/api/servers",
       handle: (_request, response) => answer(response, async () => describeServers(app)),
     },
+    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, async () => tools()) },
     {
       method: "GET",
       path: "/api/names",

@@ -1,7 +1,5 @@
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   type CompleteResult,
   type GetPromptResult,
@@ -12,24 +10,25 @@ import {
   type McpServerOptions,
   type ReadResourceResult,
   type RequestStateCodec,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
-import { principalOf } from "../auth/caller.ts";
 import { version } from "../package-info.ts";
-import { findHeaderParams, paramHeaders } from "../upstream/param-headers.ts";
+import { findHeaderParams } from "../upstream/param-headers.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import { paginate } from "./paginate.ts";
-import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
+import { type ReadClient, Relay, type RequestState } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
+import type { ToolNames } from "./surface.ts";
+import { createToolCaller } from "./tool-caller.ts";
 import { traceCall } from "./trace-call.ts";
-import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
   readonly accounts: Accounts;
+  /** How tools are listed; otherwise as the configuration says. */
+  readonly names: ToolNames | undefined;
   readonly codec: RequestStateCodec<RequestState>;
 }
 
@@ -44,6 +43,8 @@ interface Serving {
 /** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
 const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const MOST_QUESTIONS_PER_CALL = 32;
+const INSTRUCTIONS =
+  "A gateway to many tools. Not all of them may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
 
 /** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
 class GatewayServer extends McpServer {
@@ -55,14 +56,14 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    const schema = this.#gateway.findTool(name)?.tool.inputSchema;
+    const schema = this.#gateway.findTool(name)?.inputSchema;
     // it would search the whole schema with each call
     return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
 }
 
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
-export function createGatewayServer({ gateway, accounts, codec }: GatewayServerOptions): McpServer {
+export function createGatewayServer({ gateway, accounts, names, codec }: GatewayServerOptions): McpServer {
   const mcp = new GatewayServer(
     gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
@@ -80,13 +81,14 @@ export function createGatewayServer({ gateway, accounts, codec }: GatewayServerO
         "resources/list": LIST_HINT,
         "resources/templates/list": LIST_HINT,
       },
+      instructions: INSTRUCTIONS,
       inputRequired: { maxRounds: MOST_QUESTIONS_PER_CALL },
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },
   );
   const relay = new Relay(gateway, codec, createClientReader(mcp));
   const serving = { gateway, relay, calls: accounts.quota("concurrentRequests") };
-  handleLists(mcp, gateway);
+  handleLists(mcp, gateway, names);
   handleTools(mcp, serving);
   handlePrompts(mcp, serving);
   handleResources(mcp, serving);
@@ -110,9 +112,9 @@ function createClientReader({ server }: McpServer): ReadClient {
   };
 }
 
-function handleLists({ server }: McpServer, gateway: Gateway): void {
+function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames | undefined): void {
   server.setRequestHandler("tools/list", ({ params }) => {
-    const { items, ...rest } = paginate(gateway.surface.tools, params?.cursor);
+    const { items, ...rest } = paginate(gateway.surface.listTools(names), params?.cursor);
     return { tools: items, ...rest };
   });
   server.setRequestHandler("prompts/list", ({ params }) => {
@@ -129,31 +131,9 @@ function handleLists({ server }: McpServer, gateway: Gateway): void {
   });
 }
 
-function handleTools({ server }: McpServer, { gateway, relay, calls }: Serving): void {
-  server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    const { name, _meta, ...rest } = params;
-    const caller = { client: clientName(server, ctx), principal: principalOf(ctx.http?.authInfo) };
-    const call = { name, ...caller, params: rest, signal: ctx.mcpReq.signal };
-    return traceCall("tools/call", ctx, ({ meta, found }) =>
-      trackCall(gateway, call, async ({ tool, ...target }) => {
-        using _place = calls.take();
-        found(target.server, target.name);
-        const renamed = { ...rest, name: target.name };
-        const headers = paramHeaders(tool.inputSchema, rest.arguments);
-        const result = await relay
-          .pass({ target, method: "tools/call", params: renamed, meta, headers, ctx })
-          .catch(toToolError);
-        if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-        return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
-      }),
-    );
-  });
-}
-
-function clientName(server: McpServer["server"], ctx: ServerContext): string | undefined {
-  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
-  return (info ?? server.getClientVersion())?.name;
+function handleTools({ server }: McpServer, serving: Serving): void {
+  const callTool = createToolCaller({ ...serving, server });
+  server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
 }
 
 function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {

@@ -18,8 +18,8 @@ function offer(...names: string[]): Offer {
 
 test("reportNames says which tools are hidden or renamed, and why; plain ones are not worth a word", () => {
   const long = "x".repeat(60);
-  const surface = buildSurface(
-    [
+  const surface = buildSurface({
+    servers: [
       {
         name: "a",
         entry: { command: "x", tools: ["get-sum", "a.b", "a-b", long] },
@@ -27,8 +27,9 @@ test("reportNames says which tools are hidden or renamed, and why; plain ones ar
       },
       { name: "b", entry: { command: "x", pml: { prefix: "" } }, offer: offer("own.name") },
     ],
-    { toolNames: "portable" },
-  );
+    own: [],
+    settings: { toolNames: "portable", exposure: "full", maxListedTools: 40, pinned: [] },
+  });
   const report = reportNames(surface);
   expect(report.listed).toBe(5);
   expect(report.hidden).toEqual([{ tool: "a:other", reason: "it is not among the server's allowed tools" }]);

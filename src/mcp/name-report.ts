@@ -1,4 +1,4 @@
-import { CANONICAL_NAME_KEY, type Surface } from "./surface.ts";
+import type { Surface } from "./surface.ts";
 import { explainName } from "./wire-names.ts";
 
 /** How the names that clients get came about, where that is not plain to see. */
@@ -11,12 +11,9 @@ export interface NameReport {
 
 export function reportNames(surface: Surface): NameReport {
   const { tools, hidden } = surface;
-  const renamed = tools.flatMap(({ name, _meta }) => {
-    const canonical = _meta?.[CANONICAL_NAME_KEY];
-    if (typeof canonical !== "string" || canonical === name) return [];
-    const target = surface.splitCanonical(canonical);
-    const reason = explainName({ server: target.server, tool: target.name }, name);
-    return reason === undefined ? [] : [{ tool: canonical, name, reason }];
+  const renamed = tools.flatMap(({ server, canonical, wireName, tool }) => {
+    const reason = explainName({ server, tool: tool.name }, wireName);
+    return reason === undefined ? [] : [{ tool: canonical, name: wireName, reason }];
   });
   return { listed: tools.length, hidden, renamed };
 }

@@ -6,9 +6,10 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Question } from "../upstream/active-calls.ts";
+import type { Ask, Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./gateway.ts";
+import { createNoticeChain, type NoticeChain } from "./notices.ts";
 import type { CallOutcome, CallResult } from "./parked-calls.ts";
 import type { PassedMeta } from "./trace-call.ts";
 
@@ -61,6 +62,24 @@ export class Relay {
     return this.#toResult(outcome, request);
   }
 
+  /** Runs something of PML itself in the same way: it may stop at a question and go on with the answer. */
+  async passOwn(ctx: ServerContext, run: (call: OwnRun) => Promise<CallResult>): Promise<OwnOutcome> {
+    const state = ctx.mcpReq.requestState<RequestState>();
+    const notices = createNoticeChain(ctx);
+    const { capabilities } = this.#readClient(ctx);
+    const canAsk = capabilities?.elicitation !== undefined;
+    const outcome =
+      state?.kind === "parked"
+        ? await this.#resume(state.call, ctx)
+        : await this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
+            run({ signal, progress: notices.progress, ...(canAsk ? { ask } : {}) }),
+          );
+    await notices.sent();
+    return outcome.kind === "question"
+      ? { kind: "question", result: await this.#toQuestion(outcome, ctx) }
+      : { kind: "done", result: outcome.result };
+  }
+
   #start(
     { target, method, params, meta, headers, ctx }: RelayRequest,
     state: RequestState | undefined,
@@ -101,11 +120,7 @@ export class Relay {
   }
 
   async #toResult(outcome: CallOutcome, { ctx, target }: RelayRequest): Promise<CallResult> {
-    if (outcome.kind === "question") {
-      const requestState = await this.#codec.mint({ kind: "parked", call: outcome.call }, ctx);
-      const inputRequests = { [ANSWER_KEY]: toInputRequest(outcome.question) };
-      return { ...inputRequired({ inputRequests, requestState }) };
-    }
+    if (outcome.kind === "question") return this.#toQuestion(outcome, ctx);
     const { result } = outcome;
     if (result["resultType"] !== "input_required") return result;
     const asked = { ...result, ...nameOrigins(result["inputRequests"], target.server) };
@@ -113,29 +128,26 @@ export class Relay {
     if (typeof state !== "string") return asked;
     return { ...asked, requestState: await this.#codec.mint({ kind: "upstream", state }, ctx) };
   }
+
+  async #toQuestion({ call, question }: AskedOutcome, ctx: ServerContext): Promise<CallResult> {
+    const requestState = await this.#codec.mint({ kind: "parked", call }, ctx);
+    return { ...inputRequired({ inputRequests: { [ANSWER_KEY]: toInputRequest(question) }, requestState }) };
+  }
 }
 
-interface NoticeChain {
-  readonly progress: (progress: Record<string, unknown>) => void;
-  readonly log: (message: Record<string, unknown>) => void;
-  readonly sent: () => Promise<void>;
+type AskedOutcome = Extract<CallOutcome, { kind: "question" }>;
+
+/** What a call of PML itself is given. */
+export interface OwnRun {
+  readonly signal: AbortSignal;
+  readonly progress: NoticeChain["progress"];
+  /** Where the client can put a form before a person. */
+  readonly ask?: Ask;
 }
 
-/** Progress and log messages go out in the order they came in, all of them before the result. */
-function createNoticeChain(ctx: ServerContext): NoticeChain {
-  const progressToken = ctx.mcpReq._meta?.progressToken;
-  let chain = Promise.resolve();
-  const send = (method: string, params: Record<string, unknown>): void => {
-    chain = chain.then(() => ctx.mcpReq.notify({ method, params })).catch(() => undefined); // the client is gone
-  };
-  return {
-    progress(progress) {
-      if (progressToken !== undefined) send("notifications/progress", { ...progress, progressToken });
-    },
-    log: (message) => send("notifications/message", message),
-    sent: () => chain,
-  };
-}
+export type OwnOutcome =
+  | { readonly kind: "done"; readonly result: CallResult }
+  | { readonly kind: "question"; readonly result: CallResult };
 
 /** From the least to the most severe. */
 const LOG_LEVELS: readonly unknown[] = [

@@ -17,13 +17,15 @@ export interface ExecuteParts {
   readonly suggest: Suggest;
 }
 
-
 const json = z.json();
 const args = z.record(z.string(), json);
 
 const dagTask = z.strictObject({
   id: z.string().min(1).describe("Name of the step; results are referred to by it."),
-  tool: z.string().regex(/^[^:]+:.+$/, "a tool is written server:tool").describe("server:tool"),
+  tool: z
+    .string()
+    .regex(/^[^:]+:.+$/, "a tool is written server:tool")
+    .describe("server:tool"),
   arguments: args.optional().describe('Values; {"$ref": "step.field"} takes a result, {"$ref": "args.x"} an argument.'),
   depends_on: z.array(z.string()).optional().describe("Steps that must be over first, besides those referred to."),
   condition: z.string().optional().describe("Run only if: [!]step.field, or step.field == JSON."),
@@ -31,7 +33,10 @@ const dagTask = z.strictObject({
 });
 
 const input = z.strictObject({
-  intent: z.string().min(1).describe("What you want to achieve, in plain words. PML finds and remembers programs by it."),
+  intent: z
+    .string()
+    .min(1)
+    .describe("What you want to achieve, in plain words. PML finds and remembers programs by it."),
   code: z
     .string()
     .min(1)
@@ -42,7 +47,10 @@ const input = z.strictObject({
   capability: z.string().min(1).optional().describe("Run this capability, by name."),
   args: args.optional().describe("Arguments of the code or capability."),
   context: args.optional().describe("The same as args; without code or capability, PML looks for a capability to run."),
-  dag: z.strictObject({ tasks: z.array(dagTask).min(1) }).optional().describe("Steps instead of code."),
+  dag: z
+    .strictObject({ tasks: z.array(dagTask).min(1) })
+    .optional()
+    .describe("Steps instead of code."),
   continue_workflow: z
     .strictObject({ workflow_id: z.uuid(), approved: z.boolean().optional() })
     .optional()
@@ -78,7 +86,9 @@ export function createExecute(parts: ExecuteParts): OwnTool {
     meta: { "anthropic/alwaysLoad": true },
     async run(values, context) {
       const started = performance.now();
-      const value = await answerRequest(parts, values, context).catch((error: unknown) => describeError(error, started));
+      const value = await answerRequest(parts, values, context).catch((error: unknown) =>
+        describeError(error, started),
+      );
       return { kind: "json", value, ...(value.status === "error" ? { failed: true as const } : {}) };
     },
   });
@@ -102,7 +112,8 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
   if (request !== undefined) return withLinks(parts, await engine.execute(scope, request, reach));
   const given = argumentsOf(values);
   const suggestions = await parts.suggest(intent, given);
-  if (given === undefined || suggestions.runnable === undefined) return { status: "suggestions", ...suggestions.report };
+  if (given === undefined || suggestions.runnable === undefined)
+    return { status: "suggestions", ...suggestions.report };
   const speculated: ExecuteRequest = {
     kind: "capability",
     name: suggestions.runnable,

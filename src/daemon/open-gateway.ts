@@ -1,0 +1,62 @@
+import type { App } from "../app.ts";
+import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
+import type { Config } from "../config/load-config.ts";
+import type { Logger } from "../log.ts";
+import { Accounts } from "../mcp/accounts.ts";
+import { createConnections } from "../mcp/connections.ts";
+import { Gateway } from "../mcp/gateway.ts";
+import { createHttpAddresses } from "../mcp/http-addresses.ts";
+import { createHttpEndpoint, type HttpEndpoint } from "../mcp/http-endpoint.ts";
+import { createOwnTools } from "../mcp/own-tools.ts";
+import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+
+export interface OpenGateway extends Disposable {
+  readonly gateway: Gateway;
+  /** Clients that came through a shim. */
+  readonly shims: StdioConnections;
+  /** Clients that speak HTTP. */
+  readonly endpoint: HttpEndpoint;
+  readonly count: (kind: "sessions" | "streams") => number;
+}
+
+export interface GatewayParts {
+  readonly app: App;
+  readonly config: Config;
+  readonly token: string;
+  readonly log: Logger;
+  readonly onLimitReached: (key: string) => void;
+  /** Where people reach this daemon, once it listens. */
+  readonly url: () => string;
+}
+
+/** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
+export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
+  using opening = new DisposableStack();
+  const { upstreams, usage, results, engine, suggest } = app;
+  const gateway = opening.use(
+    new Gateway({
+      upstreams,
+      usage,
+      results,
+      settings: config,
+      log,
+      createOwnTools: (parts) =>
+        createOwnTools({
+          ...parts,
+          engine,
+          suggest,
+          scope: DEFAULT_SCOPE,
+          approvalUrl: (id) => new URL(`/approvals/${id}`, url()).href,
+        }),
+    }),
+  );
+  const accounts = new Accounts({ limits: config.limits, onReached: onLimitReached });
+  const connections = opening.use(createConnections({ gateway, accounts, secret: token }));
+  const { maxBodyBytes } = config.http;
+  const endpoint = createHttpAddresses((names) =>
+    createHttpEndpoint({ gateway, factory: connections.createFactory(names), accounts, maxBodyBytes, log }),
+  );
+  const shims = createStdioConnections({ gateway, factory: connections.createFactory(), accounts, log });
+  const open = opening.move();
+  return { gateway, shims, endpoint, count: (kind) => accounts.count(kind), [Symbol.dispose]: () => open.dispose() };
+}

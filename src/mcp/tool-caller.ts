@@ -1,0 +1,104 @@
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { principalOf } from "../auth/caller.ts";
+import { paramHeaders } from "../upstream/param-headers.ts";
+import { callOwnTool, type MadeCall } from "./call-own-tool.ts";
+import { fitResult } from "./fit-result.ts";
+import type { Gateway, ResolvedTool } from "./gateway.ts";
+import type { Quota } from "./limits.ts";
+import type { CallContext } from "./own-tool.ts";
+import { type Relay, toToolError } from "./relay.ts";
+import { type CallTrace, traceCall } from "./trace-call.ts";
+import { isQuestion, trackCall } from "./track-call.ts";
+
+export interface ToolCallerParts {
+  readonly gateway: Gateway;
+  readonly relay: Relay;
+  /** Calls this connection may have under way. */
+  readonly calls: Quota;
+  /** Of the connection. */
+  readonly server: Server;
+}
+
+type Server = McpServer["server"];
+
+export type ToolCaller = (params: CallToolRequestParams, ctx: ServerContext) => Promise<CallToolResult>;
+
+/** The first protocol version with structured content; those before it are dates, too. */
+const STRUCTURED_SINCE = "2025-06-18";
+
+interface Call {
+  readonly params: Omit<CallToolRequestParams, "name" | "_meta">;
+  readonly ctx: ServerContext;
+  readonly trace: CallTrace;
+}
+
+/** Everything that happens to a call: it is found, made, recorded, and its result brought to size and form. */
+export function createToolCaller(parts: ToolCallerParts): ToolCaller {
+  const { gateway, calls, server } = parts;
+  return ({ name, _meta, ...params }, ctx) =>
+    traceCall("tools/call", ctx, async (trace) => {
+      const caller = { client: clientName(server, ctx), principal: principalOf(ctx.http?.authInfo) };
+      const made = await trackCall(gateway, { name, ...caller, params, signal: ctx.mcpReq.signal }, async (target) => {
+        using _place = calls.take();
+        trace.found(target.server, target.name);
+        const call = { params, ctx, trace };
+        return target.kind === "own" ? callOwn(parts, target, call) : passOn(parts, target, call);
+      });
+      const { result, size, whole, target } = made;
+      if (isQuestion(result)) return result;
+      const { maxBytes, ttlSeconds } = gateway.settings.results;
+      const { canonical, maxResultBytes = maxBytes, tool } = target;
+      const { outputSchema } = tool;
+      const fitted = await fitResult(
+        { result, size, tool: canonical, outputSchema, maxBytes: whole ? 0 : maxResultBytes },
+        { results: gateway.results, ttlSeconds, log: gateway.log },
+      );
+      return server.projectCallToolResult(fitted, outputSchema);
+    });
+}
+
+type Target<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
+
+async function passOn(
+  { relay }: ToolCallerParts,
+  target: Target<"upstream">,
+  { params, ctx, trace }: Call,
+): Promise<MadeCall> {
+  const headers = paramHeaders(target.tool.inputSchema, params.arguments);
+  const result = await relay
+    .pass({ target, method: "tools/call", params: { ...params, name: target.name }, meta: trace.meta, headers, ctx })
+    .catch(toToolError);
+  return { result: result as unknown as CallToolResult, whole: false };
+}
+
+/** A tool of PML may stop to ask a person, as one of a server may. */
+async function callOwn(
+  { gateway, relay, server }: ToolCallerParts,
+  { own }: Target<"own">,
+  { params, ctx, trace }: Call,
+): Promise<MadeCall> {
+  const structured = (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
+  const outcome = await relay.passOwn(ctx, async (run) => {
+    const context: CallContext = {
+      ...run,
+      client: clientName(server, ctx),
+      principal: principalOf(ctx.http?.authInfo)?.id,
+      meta: trace.meta._meta,
+    };
+    return { ...(await callOwnTool({ tool: own, input: params.arguments, context, structured, log: gateway.log })) };
+  });
+  if (outcome.kind === "question") return { result: outcome.result as unknown as CallToolResult, whole: true };
+  return outcome.result as unknown as MadeCall;
+}
+
+function clientName(server: Server, ctx: ServerContext): string | undefined {
+  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
+  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
+  return (info ?? server.getClientVersion())?.name;
+}
