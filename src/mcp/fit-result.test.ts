@@ -23,7 +23,15 @@ function createParts(keep?: KeptResults["keep"]): FitParts & { readonly kept: Ca
 
 function sized(result: CallToolResult, more: Partial<SizedResult> = {}): SizedResult {
   const size = JSON.stringify(result).length;
-  return { result, size, tool: "s:t", outputSchema: undefined, maxBytes: 5_000, ...more };
+  return {
+    result,
+    size,
+    tool: "s:t",
+    outputSchema: undefined,
+    maxBytes: 5_000,
+    limitName: "results.maxBytes",
+    ...more,
+  };
 }
 
 function lastText({ content }: CallToolResult): string {

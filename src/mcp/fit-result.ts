@@ -16,6 +16,8 @@ export interface SizedResult {
   readonly outputSchema: Tool["outputSchema"];
   /** For what a client shows, which is either content or structured content; 0 for no limit. */
   readonly maxBytes: number;
+  /** The setting that says so. */
+  readonly limitName: string;
 }
 
 export interface FitParts {
@@ -103,12 +105,12 @@ function addNote(truncated: TruncatedResult, circumstances: Circumstances): Call
 
 function describeTruncation(
   { cuts, structureLost }: TruncatedResult,
-  { kept, totalBytes, maxBytes, result, outputSchema, offset }: Circumstances,
+  { kept, totalBytes, maxBytes, limitName, result, outputSchema, offset }: Circumstances,
 ): string {
   const named = cuts.slice(0, CUTS_NAMED).map(describeCut);
   const more = cuts.length > named.length ? [`and ${cuts.length - named.length} more`] : [];
   const sentences = [
-    `[PML] This result has ${totalBytes} bytes, more than the limit of ${maxBytes} (results.maxBytes), and is not complete here: ${[...named, ...more].join("; ")}.`,
+    `[PML] This result has ${totalBytes} bytes, more than the limit of ${maxBytes} (${limitName}), and is not complete here: ${[...named, ...more].join("; ")}.`,
   ];
   if (structureLost)
     sentences.push("Its structured content is left out, since nothing shorter would fit its output schema.");

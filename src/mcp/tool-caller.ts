@@ -29,7 +29,7 @@ type Server = McpServer["server"];
 
 export type ToolCaller = (params: CallToolRequestParams, ctx: ServerContext) => Promise<CallToolResult>;
 
-/** The first protocol version with structured content; those before it are dates, too. */
+/** The first protocol version with structured content. Versions are dates, so they compare as text. */
 const STRUCTURED_SINCE = "2025-06-18";
 
 interface Call {
@@ -53,10 +53,13 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
       const { result, size, whole, target } = made;
       if (isQuestion(result)) return result;
       const { maxBytes, ttlSeconds } = gateway.settings.results;
-      const { canonical, maxResultBytes = maxBytes, tool } = target;
-      const { outputSchema } = tool;
+      const { outputSchema } = target.tool;
+      const limit =
+        target.maxResultBytes === undefined
+          ? { maxBytes: whole ? 0 : maxBytes, limitName: "results.maxBytes" }
+          : { maxBytes: target.maxResultBytes, limitName: `pml.maxResultBytes of the server ${target.server}` };
       const fitted = await fitResult(
-        { result, size, tool: canonical, outputSchema, maxBytes: whole ? 0 : maxResultBytes },
+        { result, size, tool: target.canonical, outputSchema, ...limit },
         { results: gateway.results, ttlSeconds, log: gateway.log },
       );
       return server.projectCallToolResult(fitted, outputSchema);

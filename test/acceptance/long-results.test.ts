@@ -191,4 +191,7 @@ test("the limit is a setting, of all servers or of one, taken over while the dae
   await until("the limits were swapped", async () => (await length("large:write_text")) === complete);
   await home.ready("whole");
   await until("the other one has its own", async () => (await length("whole:write_text")) < 10_000);
+  expect(texts(await callTool(client, "whole:write_text", { count: 20_000 })).at(-1)).toContain(
+    "the limit of 10000 (pml.maxResultBytes of the server whole)",
+  );
 });
