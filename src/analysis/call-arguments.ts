@@ -26,10 +26,8 @@ function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[]
 /** An object, also one that a constant holds and nobody adds to. */
 function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | undefined {
   if (node.type === "ObjectExpression") return node;
-  const binding = scopes.bindingOf(node);
-  const write = binding?.writes[0];
-  const isFixed = binding?.writes.length === 1 && binding.inflows.length === 0 && write?.whole === true;
-  return isFixed && write.source?.type === "ObjectExpression" ? write.source : undefined;
+  const definition = scopes.bindingOf(node)?.inflows.length === 0 ? scopes.definitionOf(node) : undefined;
+  return definition?.type === "ObjectExpression" ? definition : undefined;
 }
 
 export interface ArgumentSources {

@@ -48,9 +48,7 @@ const HANDLERS: ByType<readonly [Scopes, number], Constant | undefined> = {
   },
   /** Only what cannot be changed from elsewhere: no objects. */
   Identifier(node, scopes, steps) {
-    const binding = scopes.bindingOf(node);
-    const write = binding?.writes[0];
-    const source = binding?.writes.length === 1 && write?.kind === "init" && write.whole ? write.source : undefined;
+    const source = scopes.definitionOf(node);
     const found = source === undefined ? undefined : findConstant(source, scopes, steps);
     return typeof found?.value === "object" ? undefined : found;
   },

@@ -1,9 +1,13 @@
 import type { Binding, FunctionInfo, Scopes, Write } from "./scopes.ts";
-import { childrenOf, type FunctionNode, isFunction, type Node, type NodeOf, pushAll } from "./syntax-tree.ts";
+import { childrenOf, type FunctionNode, isFunction, methodOf, type Node, type NodeOf, pushAll } from "./syntax-tree.ts";
+import type { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
 /** Beyond this many sources a value is a mixture of everything; also bounds the work. */
 const MAX_SOURCES = 64;
+
+/** Methods whose callbacks get no value of the object. */
+const WITHOUT_VALUE = new Set(["catch", "finally"]);
 
 /** Something data passes through: a variable, what a function returns, or an expression whose elements callbacks get. */
 type Carrier = Binding | FunctionInfo | Node;
@@ -16,13 +20,13 @@ interface Flow {
 /** Which calls' results can be in the value of an expression; through any number of variables, functions and callbacks. */
 export class DataFlow {
   readonly #scopes: Scopes;
-  readonly #sites: ReadonlyMap<Node, Site>;
+  readonly #values: ValueFlow;
   readonly #flows = new Map<Carrier, Flow>();
   readonly #unscanned: Carrier[] = [];
 
-  constructor(scopes: Scopes, sites: ReadonlyMap<Node, Site>) {
+  constructor(scopes: Scopes, values: ValueFlow) {
     this.#scopes = scopes;
-    this.#sites = sites;
+    this.#values = values;
   }
 
   resolve(expressions: readonly Node[]): ReadonlyMap<Node, ReadonlySet<Site>> {
@@ -48,13 +52,19 @@ export class DataFlow {
   #scan(expressions: readonly Node[], into: Flow): void {
     const left = [...expressions];
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
-      const site = this.#sites.get(node);
+      const site = this.#siteOf(node);
       if (site !== undefined) into.sites.add(site);
       else if (isFunction(node)) this.#read(this.#scopes.functions.get(node), into);
       else if (node.type === "Identifier") this.#readName(node, into);
       else if (node.type === "CallExpression") pushAll(left, this.#partsOfCall(node, into));
       else pushAll(left, childrenOf(node));
     }
+  }
+
+  /** The one call that an expression is known to be a part of the result of. */
+  #siteOf(node: Node): Site | undefined {
+    const value = this.#values.valueOf(node);
+    return value?.kind === "result" ? value.site : this.#values.sites.get(node);
   }
 
   #read(carrier: Carrier | undefined, into: Flow): void {
@@ -72,7 +82,8 @@ export class DataFlow {
     const { callee, arguments: given } = node;
     if (this.#scopes.calledFunction(callee) !== undefined) return [callee];
     if (callee.type !== "MemberExpression" || !given.some(isFunction)) return childrenOf(node);
-    this.#read(callee.object, into);
+    // What `then` gives is what its callbacks make of it.
+    if (methodOf(node) !== "then") this.#read(callee.object, into);
     return given;
   }
 
@@ -93,17 +104,14 @@ export class DataFlow {
 
   /** What callers hand over; a callback gets something of the object whose method calls it. */
   #argumentsFor(fn: FunctionNode, index: number): Node[] {
-    const call = fn.parent;
-    if (call?.type === "CallExpression") {
-      if (call.callee === fn) return call.arguments.slice(index, index + 1);
-      return call.callee.type === "MemberExpression" ? [call.callee.object] : [];
-    }
-    const reads = this.#scopes.functions.get(fn)?.binding?.reads ?? [];
-    return reads.flatMap((read) => {
-      const { parent } = read;
-      if (parent?.type !== "CallExpression") return [];
-      if (parent.callee === read) return parent.arguments.slice(index, index + 1);
-      return parent.callee.type === "MemberExpression" ? [parent.callee.object] : [];
+    const uses: Node[] = fn.parent?.type === "CallExpression" ? [fn] : [];
+    pushAll<Node>(uses, this.#scopes.functions.get(fn)?.binding?.reads ?? []);
+    return uses.flatMap((use) => {
+      const call = use.parent;
+      if (call?.type !== "CallExpression") return [];
+      if (call.callee === use) return call.arguments.slice(index, index + 1);
+      const isGiven = call.callee.type === "MemberExpression" && !WITHOUT_VALUE.has(methodOf(call) ?? "");
+      return isGiven ? [(call.callee as NodeOf<"MemberExpression">).object] : [];
     });
   }
 }

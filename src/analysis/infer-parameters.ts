@@ -13,26 +13,37 @@ const MAX_DEPTH = 20;
 /** The JSON Schema of `args`: from types, from the tools its parts are handed to, and from how they are used. */
 export function inferParameters(sources: ParameterSources): JsonSchema {
   const root = createParameter();
-  const facts = sources.values.parameterFacts.toSorted((a, b) => positionOf(a) - positionOf(b));
-  for (const [node, type] of sources.notes.assertions) {
-    const value = sources.values.valueOf(node);
-    if (value?.kind === "args") state(findOrCreate(root, value.path), type, sources.notes);
-  }
-  for (const fact of facts) addFact(root, fact, sources);
+  const facts = [...sources.values.parameterFacts, ...findAssertions(sources)];
+  for (const fact of facts.toSorted((a, b) => positionOf(a) - positionOf(b))) addFact(root, fact, sources);
   return toObjectSchema(root);
 }
 
-function positionOf(fact: ParameterFact): number {
+interface Assertion {
+  readonly kind: "asserted";
+  readonly path: readonly string[];
+  readonly type: TSType;
+}
+
+function findAssertions({ notes, values }: ParameterSources): Assertion[] {
+  return [...notes.assertions].flatMap(([node, type]) => {
+    const value = values.valueOf(node);
+    return value?.kind === "args" ? [{ kind: "asserted", path: value.path, type }] : [];
+  });
+}
+
+function positionOf(fact: ParameterFact | Assertion): number {
   if (fact.kind === "bound") return fact.pattern.start;
+  if (fact.kind === "asserted") return fact.type.start;
   return fact.kind === "used" ? fact.node.start : fact.value.start;
 }
 
-function addFact(root: Parameter, fact: ParameterFact, sources: ParameterSources): void {
+function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: ParameterSources): void {
   if (fact.kind === "used") observeUse(root, fact, sources);
   else if (fact.kind === "bound") addPattern(findOrCreate(root, fact.path), fact.pattern, sources.notes);
+  else if (fact.kind === "asserted") state(findOrCreate(root, fact.path), fact.type, sources.notes);
   else {
     const parameter = findOrCreate(root, fact.path);
-    parameter.optional = true;
+    parameter.defaulted = true;
     const constant = findConstant(fact.value, sources.scopes);
     if (constant !== undefined) parameter.default ??= constant.value;
   }
@@ -54,8 +65,8 @@ function state(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0):
   }
   for (const { name, optional, type: memberType } of members) {
     const member = findOrCreate(parameter, [name]);
-    member.needed = true;
-    member.optional ||= optional;
+    if (optional) member.optional = true;
+    else member.demanded = true;
     if (memberType !== undefined) state(member, memberType, notes, depth + 1);
   }
 }

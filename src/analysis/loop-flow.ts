@@ -1,6 +1,6 @@
 import type { DraftPart, Frontier } from "./draft.ts";
 import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
-import { isFunction, type LoopNode, type Node, type NodeOf } from "./syntax-tree.ts";
+import { isFunction, isMember, type LoopNode, methodOf, type Node, type NodeOf } from "./syntax-tree.ts";
 
 /** Methods that call their first argument for each element. */
 const ITERATORS = new Set(
@@ -49,11 +49,12 @@ export interface Iteration {
 }
 
 /** `list.map(callback)` and the like. */
-export function findIteration({ callee, arguments: given }: NodeOf<"CallExpression">): Iteration | undefined {
-  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return undefined;
-  const { name } = callee.property;
+export function findIteration(node: NodeOf<"CallExpression">): Iteration | undefined {
+  const { callee, arguments: given } = node;
+  const name = methodOf(node);
+  if (name === undefined || callee.type !== "MemberExpression") return undefined;
   const [first, second] = given;
-  if (callee.object.type === "Identifier" && callee.object.name === "Array" && FACTORIES.has(name)) {
+  if (FACTORIES.has(name) && isMember(callee, "Array", name)) {
     return first !== undefined && second !== undefined ? { over: first, callback: second } : undefined;
   }
   return ITERATORS.has(name) && first !== undefined ? { over: callee.object, callback: first } : undefined;

@@ -1,5 +1,6 @@
 import {
   afterBracket,
+  ASCII_WORD,
   CARRY_ON,
   CLOSERS,
   endsOperand,
@@ -13,16 +14,22 @@ import {
   PREFIXES,
   PUNCTUATOR,
   REGEX,
-  SPACE,
+  OTHER_SPACE,
   STRING,
   UPDATE,
   WORD,
 } from "./tokens.ts";
+import { createLevel, type Level, weigh } from "./nesting-level.ts";
 
 /**
  * Finds what would overrun the stack of the native parser, which would end the process: a walk over the tokens that
  * bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
  */
+
+const NEW_LINE = 10;
+const SPACE = 32;
+const BACKSLASH = 92;
+const ASCII_END = 127;
 
 /** Brackets and prefixes inside each other; the parser stands about 4,000. */
 export const MAX_NESTING = 200;
@@ -33,19 +40,7 @@ const ANGLE = 1 / 4;
 
 export interface NestingProblem {
   readonly offset: number;
-  readonly reason: "too_deep" | "ambiguous_slash" | "html_comment";
-}
-
-interface Level {
-  readonly closer: string;
-  /** Closes the head of `if`, `for`, `while`: a statement follows, not an operator. */
-  readonly head: boolean;
-  /** What has been opened without brackets since the last boundary at this level. */
-  pending: number;
-  /** The part of it that a comma does not end: `if (a) for (;;) label: …`. */
-  held: number;
-  angles: number;
-  elses: number;
+  readonly reason: "too_deep" | "stray_brace" | "ambiguous_slash" | "html_comment";
 }
 
 export function findNestingProblem(source: string): NestingProblem | undefined {
@@ -83,35 +78,48 @@ class NestingScan {
     return this.#outer + this.#levels.length + weigh(this.#level);
   }
 
-  #fail(reason: NestingProblem["reason"]): boolean {
-    this.#problem = { offset: Math.min(this.#at, this.#source.length - 1), reason };
+  #fail(reason: NestingProblem["reason"], at = this.#at): false {
+    this.#problem = { offset: Math.min(at, this.#source.length - 1), reason };
     return false;
   }
 
   /** False where the parser gives up as well, so that nothing behind it matters. */
   #token(): boolean {
-    if (this.#match(SPACE, (text) => this.#space(text))) return true;
-    const character = this.#source[this.#at] ?? "";
-    if (character === "/") return this.#slash();
-    if (character === "`") return this.#startTemplate();
-    if (character === '"' || character === "'") return this.#match(STRING, () => this.#operand());
-    if (this.#match(NUMBER, () => this.#operand()) || this.#match(WORD, (word) => this.#atWord(word))) return true;
+    this.#skipSpace();
+    const character = this.#source[this.#at];
+    if (character === undefined) return true;
+    const word = this.#take(ASCII_WORD, WORD);
+    if (word !== undefined) return this.#atWord(word);
     const closer = OPENERS[character];
     if (closer !== undefined) return this.#open(closer);
-    return CLOSERS.has(character) ? this.#close(character) : this.#punctuator();
+    if (CLOSERS.has(character)) return this.#close(character);
+    if (character === '"' || character === "'") return this.#take(STRING) !== undefined && this.#operand();
+    if (character === "/") return this.#slash();
+    return character === "`" ? this.#startTemplate() : this.#punctuator();
   }
 
-  #match(pattern: RegExp, found: (text: string) => void): boolean {
+  #skipSpace(): void {
+    let code = this.#source.charCodeAt(this.#at);
+    while (code === SPACE || code === NEW_LINE) {
+      if (code === NEW_LINE) this.#newline = true;
+      this.#at += 1;
+      code = this.#source.charCodeAt(this.#at);
+    }
+    if (code < SPACE || code > ASCII_END) this.#noteLines(this.#take(OTHER_SPACE) ?? "");
+  }
+
+  #noteLines(text: string): void {
+    if (LINE_END.test(text)) this.#newline = true;
+  }
+
+  /** What a pattern finds here; the first is tried, and where the text may go on behind it, the second. */
+  #take(pattern: RegExp, full?: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const text = pattern.exec(this.#source)?.[0];
-    if (text === undefined) return false;
-    this.#at += text.length;
-    found(text);
-    return true;
-  }
-
-  #space(text: string): void {
-    if (LINE_END.test(text)) this.#newline = true;
+    const next = this.#source.charCodeAt(this.#at + (text?.length ?? 0));
+    if (full !== undefined && (next > ASCII_END || next === BACKSLASH)) return this.#take(full);
+    this.#at += text?.length ?? 0;
+    return text;
   }
 
   #slash(): boolean {
@@ -120,21 +128,16 @@ class NestingScan {
     if (next === "*") {
       const start = this.#at;
       const closed = this.#skipTo(/\*\//g, this.#at + 2);
-      this.#space(this.#source.slice(start, this.#at));
+      this.#noteLines(this.#source.slice(start, this.#at));
       return closed;
     }
     if (this.#last === "operand") return this.#punctuator();
-    REGEX.lastIndex = this.#at;
-    const regex = REGEX.exec(this.#source)?.[0];
-    if (this.#last === "operator") {
-      if (regex === undefined) return false;
-      this.#at += regex.length;
-      this.#operand();
-      return true;
-    }
-    // After a block a pattern, after an object a division: harmless where both read the same.
-    if (regex !== undefined && /["'`()[\]{}*]/.test(regex)) return this.#fail("ambiguous_slash");
-    return this.#punctuator();
+    const start = this.#at;
+    const regex = this.#take(REGEX);
+    if (this.#last === "operator") return regex !== undefined && this.#operand();
+    // After a block a pattern, after an object a division: only the parser knows.
+    this.#at = start;
+    return regex === undefined ? this.#punctuator() : this.#fail("ambiguous_slash");
   }
 
   #skipTo(end: RegExp, from: number): boolean {
@@ -155,10 +158,7 @@ class NestingScan {
     pattern.lastIndex = this.#at;
     for (let found = pattern.exec(this.#source); found !== null; found = pattern.exec(this.#source)) {
       this.#at = pattern.lastIndex;
-      if (found[0] === "`") {
-        this.#operand();
-        return true;
-      }
+      if (found[0] === "`") return this.#operand();
       if (found[0] === "${") {
         this.#push("`", false);
         return true;
@@ -167,16 +167,14 @@ class NestingScan {
     return false;
   }
 
-  #operand(): void {
+  #operand(): true {
     this.#begin("");
     this.#last = "operand";
+    return true;
   }
 
-  #atWord(word: string): void {
-    if (this.#word === ".") {
-      this.#operand();
-      return;
-    }
+  #atWord(word: string): true {
+    if (this.#word === ".") return this.#operand();
     const afterElse = this.#word === "else";
     this.#begin(word);
     this.#word = word;
@@ -186,6 +184,7 @@ class NestingScan {
     else if (word === "case") this.#reset();
     else if (PREFIXES.has(word) || word === "await" || word === "yield") this.#level.pending += 1;
     this.#start = word === "else" || word === "do";
+    return true;
   }
 
   #hold(weight: number): void {
@@ -235,6 +234,7 @@ class NestingScan {
     this.#at += 1;
     const { closer, head } = this.#level;
     const outer = this.#levels.pop();
+    if (outer === undefined && character === "}") return this.#fail("stray_brace", this.#at - 1);
     if (outer === undefined || (closer === "`" ? "}" : closer) !== character) return false;
     this.#level = outer;
     this.#outer -= weigh(outer);
@@ -249,19 +249,22 @@ class NestingScan {
 
   #punctuator(): boolean {
     if (this.#source.startsWith("<!--", this.#at)) return this.#fail("html_comment");
-    if (this.#match(UPDATE, () => this.#update())) return true;
-    return this.#match(PUNCTUATOR, (text) => this.#atPunctuator(text));
+    if (this.#take(NUMBER) !== undefined) return this.#operand();
+    if (this.#take(UPDATE) !== undefined) return this.#update();
+    const text = this.#take(PUNCTUATOR);
+    return text !== undefined && this.#atPunctuator(text);
   }
 
   /** Behind an operand it belongs to it, in front of one it is a prefix; either way a division cannot be a pattern. */
-  #update(): void {
+  #update(): true {
     if (this.#last !== "operand") this.#level.pending += 1;
+    return true;
   }
 
-  #atPunctuator(text: string): void {
+  #atPunctuator(text: string): true {
     if (text === "!" && this.#last === "operand" && !this.#newline) {
       this.#level.pending += LINK;
-      return;
+      return true;
     }
     const weight = endsOperand(this.#last) && !nestsRight(text) ? LINK : 1;
     const label = text === ":" && this.#label;
@@ -271,6 +274,7 @@ class NestingScan {
     if (label) this.#hold(1);
     else if (!this.#separator(text)) this.#level.pending += weight;
     this.#start = label;
+    return true;
   }
 
   #separator(text: string): boolean {
@@ -288,12 +292,4 @@ class NestingScan {
     // `x as Array<T>` ends an operand, a comparison does not.
     this.#last = "unsure";
   }
-}
-
-function createLevel(closer: string, head: boolean): Level {
-  return { closer, head, pending: 0, held: 0, angles: 0, elses: 0 };
-}
-
-function weigh({ pending, angles, elses }: Level): number {
-  return pending + angles + elses;
 }

@@ -12,14 +12,26 @@ export interface Parameter {
   default?: JsonValue;
   /** Used in a way that needs a value. */
   needed: boolean;
-  /** Can be missing: has a default, is tested or marked as optional. */
+  /** Can be missing, as far as one can see: is tested or marked as optional. */
   optional: boolean;
+  /** Its type says that it is there. */
+  demanded: boolean;
+  /** Has something to stand in for it. */
+  defaulted: boolean;
   /** Only asked whether it is true. */
   tested: boolean;
 }
 
 export function createParameter(): Parameter {
-  return { properties: new Map(), kinds: new Set(), needed: false, optional: false, tested: false };
+  return {
+    properties: new Map(),
+    kinds: new Set(),
+    needed: false,
+    optional: false,
+    demanded: false,
+    defaulted: false,
+    tested: false,
+  };
 }
 
 export function findOrCreate(root: Parameter, path: readonly string[]): Parameter {
@@ -36,7 +48,7 @@ export function findOrCreate(root: Parameter, path: readonly string[]): Paramete
 }
 
 export function toObjectSchema({ properties }: Parameter): JsonSchema {
-  const required = [...properties].filter(([, { needed, optional }]) => needed && !optional).map(([name]) => name);
+  const required = [...properties].filter(([, property]) => isRequired(property)).map(([name]) => name);
   return {
     type: "object",
     properties: Object.fromEntries([...properties].map(([name, property]) => [name, toParameterSchema(property)])),
@@ -44,9 +56,15 @@ export function toObjectSchema({ properties }: Parameter): JsonSchema {
   };
 }
 
+function isRequired({ needed, optional, demanded, defaulted }: Parameter): boolean {
+  return !defaulted && (demanded || (needed && !optional));
+}
+
 function toParameterSchema(parameter: Parameter): JsonSchema {
   const schema = statedSchema(parameter) ?? guessedSchema(parameter);
-  return parameter.default === undefined ? schema : { ...schema, default: parameter.default };
+  const allowed = schema["enum"];
+  const fits = parameter.default !== undefined && (!Array.isArray(allowed) || allowed.includes(parameter.default));
+  return fits ? { ...schema, default: parameter.default } : schema;
 }
 
 function statedSchema({ stated, taken, properties }: Parameter): JsonSchema | undefined {

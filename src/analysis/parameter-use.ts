@@ -1,7 +1,8 @@
 import type { JsonSchema } from "../json.ts";
 import { findConstant } from "./constants.ts";
 import { findOrCreate, type Parameter } from "./parameter-tree.ts";
-import { type ByType, handlerOf, type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
+import { fieldsOf } from "./provides.ts";
+import { type ByType, handlerOf, isMember, type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
 import type { Scopes } from "./scopes.ts";
 import type { TypeNotes } from "./type-notes.ts";
 import type { ParameterFact, ValueFlow } from "./value-flow.ts";
@@ -84,10 +85,10 @@ const USES: ByType<readonly [UseContext], boolean> = {
   CallExpression: (parent, context) => takeWhole(parent, context),
   LogicalExpression(parent, { node, parameter, sources }) {
     if (parent.left !== node) return false;
-    parameter.optional = true;
-    const constant = parent.operator === "&&" ? undefined : findConstant(parent.right, sources.scopes);
+    if (parent.operator === "&&") return test(parameter);
+    parameter.defaulted = true;
+    const constant = findConstant(parent.right, sources.scopes);
     if (constant !== undefined) parameter.default ??= constant.value;
-    if (parent.operator === "&&") parameter.tested = true;
     return true;
   },
   IfStatement: (_, { parameter }) => test(parameter),
@@ -95,11 +96,13 @@ const USES: ByType<readonly [UseContext], boolean> = {
   UnaryExpression(parent, { parameter }) {
     if (parent.operator === "-" || parent.operator === "+") parameter.kinds.add("number");
     if (parent.operator !== "!" && parent.operator !== "typeof") return false;
-    if (parent.operator === "typeof") noteTypeof(parent, parameter);
-    return !isRefused(parent) && (parent.operator === "!" ? test(parameter) : optional(parameter));
+    if (parent.operator === "!") return !isRefused(parent) && test(parameter);
+    noteTypeof(parent, parameter);
+    return !isRefused(parent.parent ?? parent) && optional(parameter);
   },
   BinaryExpression: (parent, context) => compare(parent, context),
   ForOfStatement: (parent, { node, parameter }) => addKind(parameter, parent.right === node ? "array" : undefined),
+  ForInStatement: (parent, { node, parameter }) => addKind(parameter, parent.right === node ? "object" : undefined),
   SpreadElement: (parent, { parameter }) =>
     addKind(parameter, parent.parent?.type === "ObjectExpression" ? "object" : "array"),
 };
@@ -167,11 +170,10 @@ function takeSchema(property: NodeOf<"Property">, { node, parameter, sources }: 
 
 /** `mcp.fs.read(args)`: the tool's parameters are the program's. */
 function takeWhole(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): boolean {
+  if (isMember(call.callee, "JSON", "parse")) return addKind(parameter, "string");
   const input = sources.values.sites.get(call)?.tool?.inputSchema;
   if (input === undefined || call.arguments[0] !== node) return false;
-  const properties = input["properties"];
-  if (typeof properties !== "object" || properties === null) return false;
-  for (const name of Object.keys(properties)) {
+  for (const name of fieldsOf(input)) {
     const schema = propertyOf(input, name);
     const member = findOrCreate(parameter, [name]);
     if (schema !== undefined && isSelfContained(schema)) member.taken ??= schema;

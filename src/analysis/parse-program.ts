@@ -1,4 +1,4 @@
-import { type BlockStatement, type Comment, type Node, parseSync, type Statement } from "oxc-parser";
+import { type BlockStatement, type Comment, type Node, type OxcError, parseSync, type Statement } from "oxc-parser";
 import { findNestingProblem, MAX_NESTING, type NestingProblem } from "./nesting.ts";
 import type { Problem } from "./problem.ts";
 
@@ -33,14 +33,21 @@ export function parseProgram(source: string): ParseOutcome {
   if (block !== undefined && block.end < text.length - 1)
     return { kind: "problem", problem: strayBrace(block.end - 1) };
   if (error !== undefined) {
-    const { message, labels, helpMessage } = error;
-    const offset = labels[0]?.start ?? WRAPPER_START.length;
-    return { kind: "problem", problem: { offset, message, ...(helpMessage !== null && { hint: helpMessage }) } };
+    const problem = describeError(error);
+    // What is missing at the end is missing in the last line that says something.
+    const end = WRAPPER_START.length + source.trimEnd().length;
+    return { kind: "problem", problem: { ...problem, offset: Math.min(problem.offset, end) } };
   }
   if (block === undefined || program.body.length !== 1) {
     return { kind: "problem", problem: strayBrace(WRAPPER_START.length) };
   }
   return { kind: "parsed", program: { text, root: block, body: block.body, comments } };
+}
+
+function describeError({ message, labels, helpMessage }: OxcError): Problem {
+  // Of two declarations the second is the one too many.
+  const label = message.includes("already been declared") ? labels.at(-1) : labels[0];
+  return { offset: label?.start ?? WRAPPER_START.length, message, ...(helpMessage !== null && { hint: helpMessage }) };
 }
 
 /** The block of the wrapper, which the program is the content of. */
@@ -68,6 +75,7 @@ function describeNesting({ offset, reason }: NestingProblem): Problem {
       hint: "Move inner parts into functions or constants of their own.",
     };
   }
+  if (reason === "stray_brace") return strayBrace(at);
   if (reason === "html_comment") {
     return { offset: at, message: "`<!--` starts a comment of HTML", hint: "Put spaces between the operators." };
   }

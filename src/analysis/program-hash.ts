@@ -1,24 +1,31 @@
 import { createHash } from "node:crypto";
-import { type Node, type NodeOf, pushAll, staticKey, type TreeVisitor } from "./syntax-tree.ts";
+import { type Node, staticKey, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";
 
-/** Fields that count besides the children, where they are set. A field of a later parser cannot change a hash. */
-const COUNTED = [
-  "operator",
-  "kind",
-  "async",
-  "generator",
-  "computed",
-  "static",
-  "prefix",
-  "delegate",
-  "await",
-  "shorthand",
-  "method",
-  "name",
-] as const;
+/** Fields that count besides the children. Written out, so that a new field of the parser cannot change a hash. */
+const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  ArrowFunctionExpression: ["async"],
+  AssignmentExpression: ["operator"],
+  BinaryExpression: ["operator"],
+  CallExpression: ["optional"],
+  ForOfStatement: ["await"],
+  FunctionDeclaration: ["async", "generator"],
+  FunctionExpression: ["async", "generator"],
+  Identifier: ["name"],
+  LogicalExpression: ["operator"],
+  MemberExpression: ["computed", "optional"],
+  MethodDefinition: ["kind", "computed", "static"],
+  PrivateIdentifier: ["name"],
+  Property: ["kind", "computed", "method", "shorthand"],
+  PropertyDefinition: ["computed", "static"],
+  TSEnumMember: ["computed"],
+  UnaryExpression: ["operator"],
+  UpdateExpression: ["operator", "prefix"],
+  VariableDeclaration: ["kind"],
+  YieldExpression: ["delegate"],
+};
 
 /** Lists in which an empty statement means nothing. */
 const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "StaticBlock", "SwitchCase"]);
@@ -28,20 +35,18 @@ const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "Sta
  * it, and everything else is.
  */
 export class ProgramHash implements TreeVisitor {
-  readonly #parts: string[] = [VERSION];
+  #text = VERSION;
 
   enter(node: Node, key: string): void {
-    if (isIgnored(node)) return;
-    this.#parts.push(`${key}(${node.type}`);
-    pushAll(this.#parts, describe(node, key));
+    if (!isIgnored(node)) this.#text += `\n${key}(${node.type} ${describe(node, key)}`;
   }
 
   leave(node: Node): void {
-    if (!isIgnored(node)) this.#parts.push(")");
+    if (!isIgnored(node)) this.#text += ")";
   }
 
   digest(): string {
-    return createHash("sha256").update(this.#parts.join("\n")).digest("hex");
+    return createHash("sha256").update(this.#text).digest("hex");
   }
 }
 
@@ -50,29 +55,23 @@ function isIgnored(node: Node): boolean {
   return node.type === "Identifier" && node.name === "this";
 }
 
-function describe(node: Node, key: string): string[] {
+function describe(node: Node, key: string): string {
   const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) return [JSON.stringify(plainKey)];
-  if (node.type === "Literal") return [describeLiteral(node)];
-  if (node.type === "TemplateElement") return [JSON.stringify(node.value.raw)];
+  if (plainKey !== undefined) return JSON.stringify(plainKey);
+  if (node.type === "Literal") return describeLiteral(node);
+  if (node.type === "TemplateElement") return JSON.stringify(node.value.raw);
   if (node.type === "ArrayExpression" || node.type === "ArrayPattern") return describeHoles(node.elements);
-  const parts: string[] = [];
   const fields = node as unknown as Record<string, unknown>;
-  for (const field of COUNTED) {
+  let text = "";
+  for (const field of COUNTED[node.type] ?? []) {
     const value = fields[field];
-    if (typeof value === "string" || value === true) parts.push(`${field}=${String(value)}`);
+    if (value !== false) text += ` ${field}=${String(value)}`;
   }
-  if (isLink(node) && node.optional) parts.push("optional");
-  return parts;
+  return text;
 }
 
-/** Elsewhere an optional thing is a type. */
-function isLink(node: Node): node is NodeOf<"CallExpression" | "MemberExpression"> {
-  return node.type === "CallExpression" || node.type === "MemberExpression";
-}
-
-function describeHoles(elements: readonly unknown[]): string[] {
-  return elements.flatMap((element, index) => (element === null ? [`hole=${index}`] : []));
+function describeHoles(elements: readonly unknown[]): string {
+  return elements.map((element) => (element === null ? "," : ".")).join("");
 }
 
 function plainKeyOf({ parent }: Node): string | undefined {

@@ -1,3 +1,4 @@
+import { namesIn } from "./patterns.ts";
 import {
   type ByType,
   type FunctionNode,
@@ -5,7 +6,6 @@ import {
   isFunction,
   type Node,
   type NodeOf,
-  pushAll,
   type TreeVisitor,
 } from "./syntax-tree.ts";
 
@@ -95,6 +95,24 @@ export class Scopes implements TreeVisitor {
   /** The function a call is sure to call. */
   calledFunction(callee: Node): FunctionNode | undefined {
     return isFunction(callee) ? callee : this.bindingOf(callee)?.fn;
+  }
+
+  /** What a name always stands for: what it is declared with, or what the only call of its function hands over. */
+  definitionOf(node: Node): Node | undefined {
+    const binding = this.bindingOf(node);
+    const write = binding?.writes[0];
+    if (binding?.writes.length !== 1 || write === undefined || !write.whole) return undefined;
+    return write.kind === "parameter" ? this.#onlyArgument(write.target) : write.source;
+  }
+
+  #onlyArgument(parameter: Node): Node | undefined {
+    const fn = parameter.parent;
+    if (!fn || !isFunction(fn)) return undefined;
+    const [read, ...others] = this.functions.get(fn)?.binding?.reads ?? [];
+    const call = others.length === 0 ? read?.parent : undefined;
+    if (call?.type !== "CallExpression" || call.callee !== read) return undefined;
+    const given = call.arguments.slice(0, fn.params.indexOf(parameter as FunctionNode["params"][number]) + 1);
+    return given.some(({ type }) => type === "SpreadElement") ? undefined : given.at(-1);
   }
 
   enter(node: Node, key: string): void {
@@ -258,27 +276,6 @@ function createBinding(name: string, builtin: boolean): Binding {
 /** Function bodies share the scope of the parameters. */
 function isBodyOfFunction(node: Node): boolean {
   return node.type === "BlockStatement" && node.parent !== undefined && isFunction(node.parent);
-}
-
-/** The variables a pattern gives values to. */
-export function namesIn(pattern: Node): Identifier[] {
-  const names: Identifier[] = [];
-  const left: Node[] = [pattern];
-  for (let node = left.pop(); node !== undefined; node = left.pop()) {
-    if (node.type === "Identifier") names.push(node);
-    else pushAll(left, partsOf(node).toReversed());
-  }
-  return names;
-}
-
-function partsOf(pattern: Node): Node[] {
-  if (pattern.type === "ObjectPattern") {
-    return pattern.properties.map((property) => (property.type === "Property" ? property.value : property.argument));
-  }
-  if (pattern.type === "ArrayPattern") return pattern.elements.filter((element) => element !== null);
-  if (pattern.type === "AssignmentPattern") return [pattern.left];
-  if (pattern.type === "RestElement") return [pattern.argument];
-  return pattern.type === "TSParameterProperty" ? [pattern.parameter] : [];
 }
 
 /** Not a property name, a label or the like. */

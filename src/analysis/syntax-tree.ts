@@ -82,9 +82,17 @@ const TYPE_ONLY: ReadonlySet<string> = new Set<Node["type"]>([
   "TSIndexSignature",
 ]);
 
+const DECLARABLE: ReadonlySet<string> = new Set<Node["type"]>([
+  "VariableDeclaration",
+  "ClassDeclaration",
+  "TSEnumDeclaration",
+  "TSModuleDeclaration",
+  "PropertyDefinition",
+]);
+
 function isTypeOnly(node: Node): boolean {
-  if (TYPE_ONLY.has(node.type) || ("declare" in node && (node.declare ?? false))) return true;
-  return node.type === "MethodDefinition" && node.value.type === "TSEmptyBodyFunctionExpression";
+  if (node.type === "MethodDefinition") return node.value.type === "TSEmptyBodyFunctionExpression";
+  return TYPE_ONLY.has(node.type) || (DECLARABLE.has(node.type) && (node as { declare?: boolean }).declare === true);
 }
 
 export interface TreeVisitor {
@@ -102,65 +110,79 @@ export interface TreeVisitor {
  * takes wrappers out of the tree, so that nobody after it meets them.
  */
 export function traverse(root: Node, visitors: readonly TreeVisitor[]): void {
-  const stack: Node[] = [root];
-  const keys: string[] = [""];
-  const entered: boolean[] = [false];
-  const found: Node[] = [];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    const key = keys.pop() ?? "";
-    if (entered.pop() === true) {
-      for (const visitor of visitors) visitor.leave?.(node);
-      continue;
-    }
-    const foundKeys = collectChildren(node, visitors, found);
-    for (const visitor of visitors) visitor.enter?.(node, key);
-    stack.push(node);
-    keys.push(key);
-    entered.push(true);
-    for (let index = found.length - 1; index >= 0; index -= 1) {
-      stack.push(found[index] as Node);
-      keys.push(foundKeys[index] as string);
-      entered.push(false);
-    }
-    found.length = 0;
-  }
-}
-
-function collectChildren(node: Node, visitors: readonly TreeVisitor[], found: Node[]): string[] {
-  const fields = node as unknown as Record<string, unknown>;
-  const foundKeys: string[] = [];
-  const add = (child: Node, key: string): Node => {
-    const inner = unwrap(child, visitors);
-    inner.parent = node;
-    if (isTypeOnly(inner)) for (const visitor of visitors) visitor.typeOnly?.(inner);
-    else {
-      found.push(inner);
-      foundKeys.push(key);
-    }
-    return inner;
-  };
-  for (const key of runtimeKeys[node.type] ?? []) {
-    const value = fields[key] as Children;
-    if (Array.isArray(value)) {
-      value.forEach((child, index) => {
-        if (child !== null) value[index] = add(child, key);
-      });
-    } else if (value) fields[key] = add(value, key);
-  }
-  return foundKeys;
+  new Traversal(visitors).run(root);
 }
 
 type Children = Node | (Node | null)[] | null | undefined;
 
-function unwrap(child: Node, visitors: readonly TreeVisitor[]): Node {
-  let inner = child;
-  while (isWrapper(inner)) {
-    let innermost: Node = inner.expression;
-    while (isWrapper(innermost)) innermost = innermost.expression;
-    for (const visitor of visitors) visitor.unwrap?.(inner, innermost);
-    inner = inner.expression;
+/** In place of a key: the node has been entered. */
+const ENTERED = "entered";
+
+class Traversal {
+  readonly #entering: readonly TreeVisitor[];
+  readonly #leaving: readonly TreeVisitor[];
+  readonly #visitors: readonly TreeVisitor[];
+  readonly #stack: Node[] = [];
+  readonly #keys: string[] = [];
+
+  constructor(visitors: readonly TreeVisitor[]) {
+    this.#visitors = visitors;
+    this.#entering = visitors.filter((visitor) => "enter" in visitor);
+    this.#leaving = visitors.filter((visitor) => "leave" in visitor);
   }
-  return inner;
+
+  run(root: Node): void {
+    this.#push(root, "");
+    for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
+      const key = this.#keys.pop() ?? "";
+      if (key === ENTERED) for (const visitor of this.#leaving) visitor.leave?.(node);
+      else {
+        this.#push(node, ENTERED);
+        this.#pushChildren(node);
+        for (const visitor of this.#entering) visitor.enter?.(node, key);
+      }
+    }
+  }
+
+  #push(node: Node, key: string): void {
+    this.#stack.push(node);
+    this.#keys.push(key);
+  }
+
+  /** The last first, so that the first is taken first. */
+  #pushChildren(node: Node): void {
+    const fields = node as unknown as Record<string, Children>;
+    const keys = runtimeKeys[node.type] ?? [];
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const key = keys[index] as string;
+      const value = fields[key];
+      if (Array.isArray(value)) this.#pushList(node, value, key);
+      else if (value !== null && value !== undefined) fields[key] = this.#pushChild(node, value, key);
+    }
+  }
+
+  #pushList(node: Node, list: (Node | null)[], key: string): void {
+    for (let index = list.length - 1; index >= 0; index -= 1) {
+      const child = list[index];
+      if (child !== null && child !== undefined) list[index] = this.#pushChild(node, child, key);
+    }
+  }
+
+  #pushChild(parent: Node, child: Node, key: string): Node {
+    const inner = isWrapper(child) ? this.#unwrap(child) : child;
+    inner.parent = parent;
+    if (isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
+    else this.#push(inner, key);
+    return inner;
+  }
+
+  #unwrap(outermost: Wrapper): Node {
+    const wrappers: Wrapper[] = [];
+    let inner: Node = outermost;
+    for (; isWrapper(inner); inner = inner.expression) wrappers.push(inner);
+    for (const wrapper of wrappers) for (const visitor of this.#visitors) visitor.unwrap?.(wrapper, inner);
+    return inner;
+  }
 }
 
 /** Spreading a long list into `push` would overrun the stack. */
@@ -171,10 +193,30 @@ export function pushAll<T>(list: T[], items: Iterable<T>): void {
 /** All children, in the order of the source, after `traverse`. */
 export function childrenOf(node: Node): Node[] {
   const fields = node as unknown as Record<string, Children>;
-  return (runtimeKeys[node.type] ?? [])
-    .flatMap((key) => fields[key] ?? [])
-    .filter((child) => child !== null)
-    .filter((child) => !isTypeOnly(child));
+  const children: Node[] = [];
+  for (const key of runtimeKeys[node.type] ?? []) {
+    const value = fields[key];
+    if (Array.isArray(value)) addChildren(children, value);
+    else if (value !== null && value !== undefined) children.push(value);
+  }
+  return children;
+}
+
+/** Only lists have declarations in them, and some are types. */
+function addChildren(children: Node[], list: readonly (Node | null)[]): void {
+  for (const child of list) if (child !== null && !isTypeOnly(child)) children.push(child);
+}
+
+/** `object.property`, as it stands. */
+export function isMember(node: Node, object: string, property: string): boolean {
+  if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return false;
+  return node.object.type === "Identifier" && node.object.name === object && node.property.name === property;
+}
+
+/** The name of the method that is called, whatever its object is. */
+export function methodOf({ callee }: NodeOf<"CallExpression">): string | undefined {
+  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return undefined;
+  return callee.property.name;
 }
 
 /** The name of a property, where it stands in the program as it is. */

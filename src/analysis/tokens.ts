@@ -1,9 +1,10 @@
+export const ASCII_WORD = /[\w$#]+/y;
 export const WORD = /(?:[\p{ID_Continue}$_#\u200c\u200d]|\\u(?:\{[\da-f]+\}|[\da-f]{4}))+/iuy;
 export const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)n?/iy;
 export const PUNCTUATOR = /=>|\.\.\.|\?\.(?!\d)|(?:\*\*|&&|\|\||\?\?|<<|[=!]=?|[-+*%&|^<])=?|>|[~?:.,;@/]/y;
 export const STRING = /"(?:[^"\\\n\r]|\\(?:\r\n|[^]))*"|'(?:[^'\\\n\r]|\\(?:\r\n|[^]))*'/y;
 export const UPDATE = /\+\+|--/y;
-export const SPACE = /[\s\ufeff]+/y;
+export const OTHER_SPACE = /[\s\ufeff]+/y;
 export const REGEX = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n\r\u2028\u2029])*\]|[^/\\[\n\r\u2028\u2029])+\//y;
 export const LINE_END = /[\n\r\u2028\u2029]/;
 

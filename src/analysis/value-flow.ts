@@ -1,7 +1,16 @@
 import { findMemberKey, findString } from "./constants.ts";
 import type { Binding, Scopes } from "./scopes.ts";
 import type { KnownTool, ToolCatalogue } from "./structure.ts";
-import { type ByType, handlerOf, isFunction, type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
+import {
+  type ByType,
+  handlerOf,
+  isFunction,
+  isMember,
+  methodOf,
+  type Node,
+  type NodeOf,
+  staticKey,
+} from "./syntax-tree.ts";
 import { isAccess, memberOf, type Site, type Value } from "./values.ts";
 
 /** Positions in which a value is only looked at. */
@@ -78,6 +87,8 @@ export class ValueFlow {
     AssignmentExpression: (parent, node, value) =>
       parent.operator === "=" && parent.right === node && this.#bind(parent.left, value, node),
     CallExpression: (parent, node, value) => parent.callee !== node && this.#argument(parent, node, value),
+    ArrowFunctionExpression: (parent, node, value) => parent.body === node && this.#returned(parent, value),
+    ArrayExpression: (parent, node, value) => value.kind === "result" && this.#together(parent, node, value),
   };
 
   #go(node: Node, value: Value): true {
@@ -101,6 +112,22 @@ export class ValueFlow {
     const [parameter] = callback.params;
     if (parameter !== undefined) this.#bind(parameter, value, callback);
     return true;
+  }
+
+  /** What a callback of `then` gives back is what the next one gets. */
+  #returned(fn: NodeOf<"ArrowFunctionExpression">, value: Value): boolean {
+    const call = fn.parent;
+    const isThen = call?.type === "CallExpression" && call.arguments[0] === fn && methodOf(call) === "then";
+    return isThen && value.kind === "result" && this.#go(call, value);
+  }
+
+  /** `const [a, b] = await Promise.all([call(), call()])`. */
+  #together(list: NodeOf<"ArrayExpression">, node: Node, value: Value): boolean {
+    const pattern = list.parent ? findAwaitedPattern(list.parent) : undefined;
+    const index = list.elements.indexOf(node as (typeof list.elements)[number]);
+    if (pattern?.type !== "ArrayPattern" || hasSpread(list.elements.slice(0, index))) return false;
+    const target = pattern.elements[index] ?? undefined;
+    return target !== undefined && this.#bind(target, value, node);
   }
 
   #argument(call: NodeOf<"CallExpression">, node: Node, value: Value): boolean {
@@ -200,6 +227,13 @@ export class ValueFlow {
   }
 }
 
+/** What takes the results of `await Promise.all(…)`. */
+function findAwaitedPattern(call: Node): Node | undefined {
+  if (call.type !== "CallExpression" || !isMember(call.callee, "Promise", "all")) return undefined;
+  const declaration = call.parent?.type === "AwaitExpression" ? call.parent.parent : undefined;
+  return declaration?.type === "VariableDeclarator" ? declaration.id : undefined;
+}
+
 function isHarmless(node: Node, parent: Node): boolean {
   if (parent.type === "ConditionalExpression") return parent.test === node;
   if (parent.type === "AssignmentExpression" || (parent.type === "LogicalExpression" && parent.operator === "&&")) {
@@ -210,10 +244,14 @@ function isHarmless(node: Node, parent: Node): boolean {
 
 /** Handed to something that calls it, like `texts.map(capabilities.summarize)`. */
 function isCallback({ parent }: Node): boolean {
-  return parent?.type === "CallExpression" && parent.callee.type === "MemberExpression";
+  return parent?.type === "CallExpression" && methodOf(parent) !== undefined;
 }
 
 /** No spread moves the arguments before it. */
 function isPlainUpTo({ arguments: given }: NodeOf<"CallExpression">, index: number): boolean {
-  return !given.slice(0, index).some(({ type }) => type === "SpreadElement");
+  return !hasSpread(given.slice(0, index));
+}
+
+function hasSpread(nodes: readonly (Node | null)[]): boolean {
+  return nodes.some((node) => node?.type === "SpreadElement");
 }
