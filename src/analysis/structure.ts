@@ -104,6 +104,8 @@ export interface SyntaxProblem {
   readonly column: number;
   /** The offending line of the program. */
   readonly excerpt: string;
+  /** What to do about it, where that is known. */
+  readonly hint?: string;
 }
 
 export type AnalysisOutcome =

@@ -1,0 +1,111 @@
+import type { Frontier } from "./draft.ts";
+import type { FlowWalker } from "./flow-walker.ts";
+import type { Node, NodeOf } from "./syntax-tree.ts";
+
+const MAX_CASE = 100;
+
+export function walkIf(node: NodeOf<"IfStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { test, consequent, alternate } = node;
+  const { activity } = flow;
+  const tested = flow.walk(test, frontier);
+  const calls = activity.isActive(consequent) || activity.isActive(alternate);
+  if (!calls && !activity.canExit(consequent) && !activity.canExit(alternate)) return tested;
+  const from = flow.add({ type: "decision", syntax: node, text: flow.source.excerpt(test), prunable: !calls }, tested);
+  const otherwise: Frontier = [{ from, outcome: "false" }];
+  return [
+    ...flow.walk(consequent, [{ from, outcome: "true" }]),
+    ...(alternate === null ? otherwise : flow.walk(alternate, otherwise)),
+  ];
+}
+
+export function walkConditional(node: NodeOf<"ConditionalExpression">, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { test, consequent, alternate } = node;
+  const tested = flow.walk(test, frontier);
+  if (!flow.activity.isActive(consequent) && !flow.activity.isActive(alternate)) return tested;
+  const from = flow.add({ type: "decision", syntax: node, text: flow.source.excerpt(test) }, tested);
+  return [...flow.walk(consequent, [{ from, outcome: "true" }]), ...flow.walk(alternate, [{ from, outcome: "false" }])];
+}
+
+export function walkLogical(
+  node: NodeOf<"LogicalExpression" | "AssignmentExpression">,
+  flow: FlowWalker,
+  frontier: Frontier,
+): Frontier {
+  const { left, operator, right } = node;
+  const tested = flow.walk(left, frontier);
+  if (!flow.activity.isActive(right)) return tested;
+  const text = flow.source.excerpt(left);
+  const nullish = operator.startsWith("??");
+  const from = flow.add({ type: "decision", syntax: node, text: nullish ? `${text} == null` : text }, tested);
+  const needed = neededOutcome(operator);
+  return [...flow.walk(right, [{ from, outcome: needed }]), { from, outcome: needed === "true" ? "false" : "true" }];
+}
+
+/** With which outcome the right side is evaluated. */
+export function neededOutcome(operator: string): "true" | "false" {
+  return operator.startsWith("||") ? "false" : "true";
+}
+
+export function walkSwitch(node: NodeOf<"SwitchStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { discriminant, cases } = node;
+  const { activity } = flow;
+  const tests = cases.map(({ test }) => test);
+  const tested = flow.walkAll([discriminant, ...tests], frontier);
+  const bodies = cases.flatMap(({ consequent }) => consequent);
+  const calls = bodies.some((body) => activity.isActive(body));
+  if (!calls && !bodies.some((body) => activity.canExit(body))) return tested;
+  const from = flow.add(
+    { type: "decision", syntax: node, text: flow.source.excerpt(discriminant), prunable: !calls },
+    tested,
+  );
+  const walkCases = (): Frontier => {
+    let falling: Frontier = [];
+    for (const each of cases) {
+      falling = flow.walkAll(each.consequent, [...falling, { from, outcome: caseOutcome(each, flow) }]);
+    }
+    return tests.includes(null) ? falling : [...falling, { from, outcome: "default" }];
+  };
+  return flow.breakable({ labels: flow.labelsOf(node), plain: true, breaks: [] }, walkCases);
+}
+
+/** `case "a"` or `default`. */
+export function caseOutcome({ test }: NodeOf<"SwitchCase">, { source }: Pick<FlowWalker, "source">): string {
+  if (test === null) return "default";
+  const isText = test.type === "Literal" && typeof test.value === "string";
+  return `case ${isText ? quote(test.value) : source.excerpt(test)}`;
+}
+
+/** On one line, as everything that is written into programs. */
+function quote(text: string): string {
+  const short = text.length > MAX_CASE ? `${text.slice(0, MAX_CASE)}…` : text;
+  return JSON.stringify(short).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { block, handler, finalizer } = node;
+  const parts: (Node | null)[] = [block, handler, finalizer];
+  if (!parts.some((part) => flow.activity.isActive(part))) {
+    return parts.some((part) => flow.activity.canExit(part)) ? walkQuietTry(node, flow, frontier) : frontier;
+  }
+  const from = flow.add({ type: "try", syntax: node }, frontier);
+  const walkBody = (): Frontier => {
+    const passed = flow.within(from, (entry) => flow.walk(block, entry));
+    return handler === null ? passed : [...passed, ...flow.walk(handler, [{ from, outcome: "catch" }])];
+  };
+  if (finalizer === null) return walkBody();
+  const { frontier: normal, abrupt } = flow.guarded(walkBody);
+  const done = flow.walk(finalizer, [...normal, ...abrupt]);
+  if (abrupt.length > 0) flow.returnFrom(done);
+  return normal.length === 0 ? [] : done;
+}
+
+/** Without calls; only where it ends matters. */
+function walkQuietTry({ block, handler, finalizer }: NodeOf<"TryStatement">, flow: FlowWalker, frontier: Frontier) {
+  const passed = flow.walk(block, frontier);
+  const caught = handler === null ? [] : flow.walk(handler, frontier);
+  return flow.walk(finalizer, handler === null || caught.length === 0 ? passed : merge(passed, caught));
+}
+
+function merge(a: Frontier, b: Frontier): Frontier {
+  return a === b ? a : [...new Set([...a, ...b])];
+}

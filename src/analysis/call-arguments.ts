@@ -1,0 +1,84 @@
+import { findConstant } from "./constants.ts";
+import type { DraftNode } from "./draft.ts";
+import type { Scopes } from "./scopes.ts";
+import type { SourceText } from "./source-text.ts";
+import type { ArgumentsStructure, ArgumentValue } from "./structure.ts";
+import { type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
+import type { ValueFlow } from "./value-flow.ts";
+import type { Site } from "./values.ts";
+
+export interface NamedArgument {
+  readonly name: string;
+  readonly expression: Node;
+}
+
+/** The properties a call hands over, as far as they can be seen; undefined where it is not an object that is seen. */
+function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[] | undefined {
+  const [first] = call?.arguments ?? [];
+  const object = first === undefined ? undefined : findObject(first, scopes);
+  return object?.properties.flatMap((property) => {
+    const name = property.type === "Property" ? staticKey(property) : undefined;
+    if (property.type !== "Property" || name === undefined || name === "__proto__") return [];
+    return [{ name, expression: property.value }];
+  });
+}
+
+/** An object, also one that a constant holds and nobody adds to. */
+function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | undefined {
+  if (node.type === "ObjectExpression") return node;
+  const definition = scopes.bindingOf(node)?.inflows.length === 0 ? scopes.definitionOf(node) : undefined;
+  return definition?.type === "ObjectExpression" ? definition : undefined;
+}
+
+export interface ArgumentSources {
+  readonly scopes: Scopes;
+  readonly values: ValueFlow;
+  readonly source: SourceText;
+  /** Ids of the nodes an expression reads. */
+  nodesReadBy(expression: Node): readonly string[];
+  idOf(site: Site): string | undefined;
+}
+
+/** A call with what is known of its arguments. */
+export interface DescribedCall {
+  readonly draft: DraftNode;
+  readonly site: Site;
+  readonly given: readonly NamedArgument[];
+  readonly arguments: ArgumentsStructure | undefined;
+}
+
+export function describeCall(draft: DraftNode, sources: ArgumentSources): DescribedCall[] {
+  const { site } = draft;
+  if (site === undefined) return [];
+  const given = findArguments(site, sources.scopes);
+  return [
+    {
+      draft,
+      site,
+      given: given ?? [],
+      arguments: given === undefined ? undefined : describeArguments(given, sources),
+    },
+  ];
+}
+
+function describeArguments(given: readonly NamedArgument[], sources: ArgumentSources): ArgumentsStructure {
+  return Object.fromEntries(given.map(({ name, expression }) => [name, describeArgument(expression, sources)]));
+}
+
+function describeArgument(node: Node, sources: ArgumentSources): ArgumentValue {
+  const constant = findConstant(node, sources.scopes);
+  if (constant !== undefined) return { type: "literal", value: constant.value };
+  const value = sources.values.valueOf(withoutDefault(node));
+  if (value?.kind === "args" && value.path.length > 0)
+    return { type: "parameter", parameterName: value.path.join(".") };
+  const id = value?.kind === "result" ? sources.idOf(value.site) : undefined;
+  if (value?.kind === "result" && id !== undefined) {
+    return { type: "reference", expression: id + value.path, nodes: [id] };
+  }
+  return { type: "reference", expression: sources.source.excerpt(node), nodes: sources.nodesReadBy(node) };
+}
+
+/** `args.limit ?? 10` is the parameter all the same. */
+function withoutDefault(node: Node): Node {
+  return node.type === "LogicalExpression" && node.operator !== "&&" ? node.left : node;
+}

@@ -1,0 +1,113 @@
+import type { StructureNode } from "./structure.ts";
+import type { Node } from "./syntax-tree.ts";
+import type { Site } from "./values.ts";
+
+/** A node of the structure before it has its id. */
+export interface DraftNode {
+  readonly type: StructureNode["type"];
+  readonly syntax: Node;
+  readonly start: number;
+  readonly end: number;
+  /** Condition, what a loop runs over, combinator. */
+  readonly text: string;
+  readonly site?: Site;
+  /** The loop or try whose body it is in. */
+  readonly container: DraftNode | undefined;
+  /** A decision that only matters where something comes after it. */
+  readonly prunable: boolean;
+  /** Nodes are drafted in the order in which they run. */
+  readonly order: number;
+  id: string;
+}
+
+export interface DraftEdge {
+  readonly from: DraftNode;
+  readonly to: DraftNode;
+  /** Undefined: a sequence. */
+  readonly outcome: string | undefined;
+}
+
+/** An edge whose end is not known yet. */
+export interface Loose {
+  readonly from: DraftNode;
+  readonly outcome?: string;
+  /** The start of a container's body: what comes next in there is contained and needs no edge. */
+  readonly entry?: true;
+}
+
+/** Where the program can be before the next node; empty where it cannot get to. */
+export type Frontier = readonly Loose[];
+
+export type DraftPart = Pick<DraftNode, "type" | "syntax"> &
+  Partial<Pick<DraftNode, "text" | "site" | "prunable" | "start" | "end">>;
+
+const LETTERS: Readonly<Record<StructureNode["type"], string>> = {
+  task: "n",
+  capability: "n",
+  dynamic: "n",
+  decision: "d",
+  fork: "f",
+  join: "j",
+  loop: "l",
+  try: "t",
+};
+
+export class Draft {
+  #nodes: DraftNode[] = [];
+  #edges: DraftEdge[] = [];
+
+  get nodes(): readonly DraftNode[] {
+    return this.#nodes;
+  }
+
+  get edges(): readonly DraftEdge[] {
+    return this.#edges;
+  }
+
+  add(part: DraftPart, container: DraftNode | undefined, frontier: Frontier): DraftNode {
+    const { start, end } = part.syntax;
+    const node: DraftNode = {
+      start,
+      end,
+      text: "",
+      prunable: false,
+      ...part,
+      container,
+      order: this.#nodes.length,
+      id: "",
+    };
+    this.#nodes.push(node);
+    for (const { from, outcome, entry } of frontier) {
+      if (entry !== true || container !== from) this.#edges.push({ from, to: node, outcome });
+    }
+    return node;
+  }
+
+  /** Drops decisions nothing depends on, and gives ids in the order of the source. */
+  finish(): void {
+    this.#prune();
+    this.#nodes.sort((a, b) => a.start - b.start || b.end - a.end);
+    const counts = new Map<string, number>();
+    for (const node of this.#nodes) {
+      const letter = LETTERS[node.type];
+      const count = (counts.get(letter) ?? 0) + 1;
+      counts.set(letter, count);
+      node.id = letter + count;
+    }
+  }
+
+  #prune(): void {
+    const used = new Set<DraftNode>();
+    const dropped = new Set<DraftNode>();
+    const outgoing = Map.groupBy(this.#edges, ({ from }) => from);
+    // Edges lead from older to newer nodes.
+    for (const node of this.#nodes.toReversed()) {
+      const leads = outgoing.get(node)?.some(({ to }) => used.has(to)) ?? false;
+      if (node.prunable && !leads) dropped.add(node);
+      else used.add(node);
+    }
+    if (dropped.size === 0) return;
+    this.#nodes = this.#nodes.filter((node) => used.has(node));
+    this.#edges = this.#edges.filter(({ to }) => used.has(to));
+  }
+}

@@ -1,0 +1,30 @@
+import { KNOWN_GLOBALS } from "./known-globals.ts";
+import type { Scopes } from "./scopes.ts";
+import type { Node } from "./syntax-tree.ts";
+
+export interface FreeNames {
+  /** Taken from `args`. */
+  readonly parameters: readonly string[];
+  /** Given a value before they are read, without a declaration. */
+  readonly variables: readonly string[];
+}
+
+/** Names declared nowhere: what a program expects to be given. */
+export function findFreeNames({ free }: Scopes): FreeNames {
+  const parameters: string[] = [];
+  const variables: string[] = [];
+  for (const [name, { reads, writes }] of free) {
+    if (KNOWN_GLOBALS.has(name) || reads.some(isCalled)) continue;
+    const firstWrite = writes.reduce((first, { target }) => Math.min(first, target.start), Infinity);
+    const isWrittenFirst = reads.every(({ start }) => start > firstWrite);
+    (isWrittenFirst ? variables : parameters).push(name);
+  }
+  return { parameters, variables };
+}
+
+/** Arguments are JSON; a function is none. */
+function isCalled(node: Node): boolean {
+  const { parent } = node;
+  if (parent?.type === "TaggedTemplateExpression") return parent.tag === node;
+  return (parent?.type === "CallExpression" || parent?.type === "NewExpression") && parent.callee === node;
+}

@@ -1,0 +1,72 @@
+import type { TSType } from "oxc-parser";
+import type { JsonSchema } from "../json.ts";
+import { findConstant } from "./constants.ts";
+import { createParameter, findOrCreate, type Parameter, toObjectSchema } from "./parameter-tree.ts";
+import { observeUse, type ParameterSources } from "./parameter-use.ts";
+import type { Node } from "./syntax-tree.ts";
+import type { TypeNotes } from "./type-notes.ts";
+import { allowsUndefined, membersOf, toSchema } from "./type-schema.ts";
+import type { ParameterFact } from "./value-flow.ts";
+
+const MAX_DEPTH = 20;
+
+/** The JSON Schema of `args`: from types, from the tools its parts are handed to, and from how they are used. */
+export function inferParameters(sources: ParameterSources): JsonSchema {
+  const root = createParameter();
+  const facts = [...sources.values.parameterFacts, ...findAssertions(sources)];
+  for (const fact of facts.toSorted((a, b) => positionOf(a) - positionOf(b))) addFact(root, fact, sources);
+  return toObjectSchema(root);
+}
+
+interface Assertion {
+  readonly kind: "asserted";
+  readonly path: readonly string[];
+  readonly type: TSType;
+}
+
+function findAssertions({ notes, values }: ParameterSources): Assertion[] {
+  return [...notes.assertions].flatMap(([node, type]) => {
+    const value = values.valueOf(node);
+    return value?.kind === "args" ? [{ kind: "asserted", path: value.path, type }] : [];
+  });
+}
+
+function positionOf(fact: ParameterFact | Assertion): number {
+  if (fact.kind === "bound") return fact.pattern.start;
+  if (fact.kind === "asserted") return fact.type.start;
+  return fact.kind === "used" ? fact.node.start : fact.value.start;
+}
+
+function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: ParameterSources): void {
+  if (fact.kind === "used") observeUse(root, fact, sources);
+  else if (fact.kind === "bound") addPattern(findOrCreate(root, fact.path), fact.pattern, sources.notes);
+  else if (fact.kind === "asserted") state(findOrCreate(root, fact.path), fact.type, sources.notes);
+  else {
+    const parameter = findOrCreate(root, fact.path);
+    parameter.defaulted = true;
+    const constant = findConstant(fact.value, sources.scopes);
+    if (constant !== undefined) parameter.default ??= constant.value;
+  }
+}
+
+function addPattern(parameter: Parameter, pattern: Node, notes: TypeNotes): void {
+  if (pattern.type === "ArrayPattern") parameter.kinds.add("array");
+  const annotation = "typeAnnotation" in pattern ? pattern.typeAnnotation : undefined;
+  if (annotation?.type === "TSTypeAnnotation") state(parameter, annotation.typeAnnotation, notes);
+}
+
+/** A type says what a parameter is; an object type also says it of its members. */
+function state(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0): void {
+  const members = depth > MAX_DEPTH ? undefined : membersOf(type, notes);
+  if (members === undefined) {
+    parameter.stated ??= toSchema(type, notes);
+    parameter.optional ||= allowsUndefined(type);
+    return;
+  }
+  for (const { name, optional, type: memberType } of members) {
+    const member = findOrCreate(parameter, [name]);
+    if (optional) member.optional = true;
+    else member.demanded = true;
+    if (memberType !== undefined) state(member, memberType, notes, depth + 1);
+  }
+}

@@ -1,0 +1,19 @@
+const LANGUAGE = `Array ArrayBuffer AsyncDisposableStack AggregateError Atomics BigInt BigInt64Array BigUint64Array Boolean DataView
+Date DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array
+Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set
+SharedArrayBuffer String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array
+Uint8ClampedArray WeakMap WeakRef WeakSet WebAssembly arguments decodeURI decodeURIComponent encodeURI encodeURIComponent
+escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape`;
+
+const SANDBOX = `AbortController AbortSignal TextDecoder TextEncoder URL URLSearchParams atob btoa clearTimeout console crypto
+queueMicrotask setTimeout sleep structuredClone`;
+
+/** Known elsewhere and missing here: a program that uses them is told so by the sandbox, instead of being asked for them. */
+const ELSEWHERE = `Blob Buffer Bun Deno Event EventTarget File FormData Headers ReadableStream Request Response WebSocket Worker
+XMLHttpRequest __dirname __filename alert clearImmediate clearInterval document exports fetch global localStorage module
+navigator performance process prompt require self sessionStorage setImmediate setInterval window`;
+
+/** Names a program can use without declaring them. */
+export const KNOWN_GLOBALS: ReadonlySet<string> = new Set(
+  [LANGUAGE, SANDBOX, ELSEWHERE].flatMap((names) => names.split(/\s+/)),
+);

@@ -1,0 +1,45 @@
+import type { ArgumentValue, StructureNode } from "./structure.ts";
+
+const MAX_DETAIL = 40;
+/** Arguments that say best what a call is about. */
+const TELLING = ["path", "file", "filename", "url", "uri", "name", "query", "id", "key", "repo", "table"];
+const SECRET = /pass|secret|token|auth|credential|api.?key|private/i;
+
+/** A node and what it is called without the details that tell it from others. */
+export interface Unlabelled {
+  readonly node: Omit<StructureNode, "label"> & { readonly arguments?: Readonly<Record<string, ArgumentValue>> };
+  readonly title: string;
+}
+
+/** `fs:read (config.json)`; where that is still the same for several nodes, with their lines or numbers. */
+export function labelNodes(nodes: readonly Unlabelled[]): string[] {
+  const detailed = nodes.map(({ node, title }) => withDetail(title, findDetail(node.arguments ?? {})));
+  const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.node.range.line ?? 0}`);
+  return distinguish(byLine, (index) => nodes[index]?.node.id ?? "");
+}
+
+function withDetail(title: string, detail: string | undefined): string {
+  return detail === undefined ? title : `${title} (${detail})`;
+}
+
+function findDetail(given: Readonly<Record<string, ArgumentValue>>): string | undefined {
+  const names = Object.keys(given).filter((name) => !SECRET.test(name));
+  const ranked = [...TELLING.filter((name) => names.includes(name)), ...names];
+  const details = ranked.map((name) => describeValue(given[name]));
+  return details.find((detail) => detail !== undefined);
+}
+
+function describeValue(value: ArgumentValue | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (value.type === "parameter") return value.parameterName;
+  if (value.type === "reference") return value.expression.length > MAX_DETAIL ? undefined : value.expression;
+  if (typeof value.value !== "string" || value.value === "") return undefined;
+  const text = value.value.replace(/\s+/g, " ");
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
+}
+
+function distinguish(labels: readonly string[], detailOf: (index: number) => string): string[] {
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return labels.map((label, index) => ((counts.get(label) ?? 0) > 1 ? `${label}, ${detailOf(index)}` : label));
+}

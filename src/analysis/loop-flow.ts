@@ -1,0 +1,77 @@
+import type { DraftPart, Frontier } from "./draft.ts";
+import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
+import { isFunction, isMember, type LoopNode, methodOf, type Node, type NodeOf } from "./syntax-tree.ts";
+
+/** Methods that call their first argument for each element. */
+const ITERATORS = new Set(
+  "map forEach filter reduce reduceRight flatMap some every find findIndex findLast findLastIndex sort toSorted".split(
+    " ",
+  ),
+);
+const FACTORIES = new Set(["from", "fromAsync"]);
+
+/** Parts of a loop by when they run: once before it, and in each turn. */
+interface Turns {
+  readonly before: readonly (Node | null)[];
+  readonly each: readonly (Node | null)[];
+  readonly over: Node | null;
+}
+
+function turnsOf(node: LoopNode): Turns {
+  if (node.type === "ForStatement") {
+    const { init, test, update, body } = node;
+    return { before: [init], each: [test, body, update], over: test };
+  }
+  if (node.type === "WhileStatement") return { before: [], each: [node.test, node.body], over: node.test };
+  if (node.type === "DoWhileStatement") return { before: [], each: [node.body, node.test], over: node.test };
+  return { before: [node.right], each: [node.left, node.body], over: node.right };
+}
+
+export function walkLoop(node: LoopNode, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { before, each, over } = turnsOf(node);
+  const started = flow.walkAll(before, frontier);
+  if (!each.some((part) => flow.activity.isActive(part))) return started;
+  const text = over === null ? "true" : flow.source.excerpt(over);
+  const from = flow.add({ type: "loop", syntax: node, text }, started);
+  const target: BreakTarget = { labels: flow.labelsOf(node), plain: true, breaks: [] };
+  flow.breakable(target, () => flow.within(from, (entry) => flow.walkAll(each, entry)));
+  return isEndless(node, over) && target.breaks.length === 0 ? [] : [{ from }];
+}
+
+function isEndless(node: LoopNode, test: Node | null): boolean {
+  if (node.type === "ForOfStatement" || node.type === "ForInStatement") return false;
+  return test === null || (test.type === "Literal" && test.value === true);
+}
+
+export interface Iteration {
+  readonly over: Node;
+  readonly callback: Node;
+}
+
+/** `list.map(callback)` and the like. */
+export function findIteration(node: NodeOf<"CallExpression">): Iteration | undefined {
+  const { callee, arguments: given } = node;
+  const name = methodOf(node);
+  if (name === undefined || callee.type !== "MemberExpression") return undefined;
+  const [first, second] = given;
+  if (FACTORIES.has(name) && isMember(callee, "Array", name)) {
+    return first !== undefined && second !== undefined ? { over: first, callback: second } : undefined;
+  }
+  return ITERATORS.has(name) && first !== undefined ? { over: callee.object, callback: first } : undefined;
+}
+
+export function walkIteration(
+  node: NodeOf<"CallExpression">,
+  { over, callback }: Iteration,
+  flow: FlowWalker,
+  frontier: Frontier,
+): Frontier {
+  const others = node.arguments.filter((argument) => argument !== callback && argument !== over);
+  const started = flow.walkAll([over, ...others], frontier);
+  const part: DraftPart = { type: "loop", syntax: node, text: flow.source.excerpt(over) };
+  const from = flow.add(part, started);
+  flow.within(from, (entry) =>
+    isFunction(callback) ? flow.walkFunction(callback, entry) : flow.walk(callback, entry),
+  );
+  return [{ from }];
+}

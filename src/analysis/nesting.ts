@@ -1,0 +1,295 @@
+import {
+  afterBracket,
+  ASCII_WORD,
+  CARRY_ON,
+  CLOSERS,
+  endsOperand,
+  HEADS,
+  kindOf,
+  type Last,
+  LINE_END,
+  nestsRight,
+  NUMBER,
+  OPENERS,
+  PREFIXES,
+  PUNCTUATOR,
+  REGEX,
+  OTHER_SPACE,
+  STRING,
+  UPDATE,
+  WORD,
+} from "./tokens.ts";
+import { createLevel, type Level, weigh } from "./nesting-level.ts";
+
+/**
+ * Finds what would overrun the stack of the native parser, which would end the process: a walk over the tokens that
+ * bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
+ */
+
+const NEW_LINE = 10;
+const SPACE = 32;
+const BACKSLASH = 92;
+const ASCII_END = 127;
+
+/** Brackets and prefixes inside each other; the parser stands about 4,000. */
+export const MAX_NESTING = 200;
+/** Links of a chain (`a + b + c`, `a.b().c()`) deepen the tree too, but cost far less. */
+const LINK = 1 / 16;
+/** `<` opens type arguments or compares. */
+const ANGLE = 1 / 4;
+
+export interface NestingProblem {
+  readonly offset: number;
+  readonly reason: "too_deep" | "stray_brace" | "ambiguous_slash" | "html_comment";
+}
+
+export function findNestingProblem(source: string): NestingProblem | undefined {
+  return new NestingScan(source).run();
+}
+
+class NestingScan {
+  readonly #source: string;
+  #at = 0;
+  #last: Last = "operator";
+  #word = "";
+  #newline = false;
+  #statementEnded = false;
+  /** A statement can start here; and a name that did could be a label. */
+  #start = true;
+  #label = false;
+  #outer = 0;
+  #problem: NestingProblem | undefined;
+  readonly #levels: Level[] = [];
+  #level = createLevel("", false);
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  run(): NestingProblem | undefined {
+    while (this.#problem === undefined && this.#at < this.#source.length) {
+      if (!this.#token()) return this.#problem;
+      if (this.#depth() > MAX_NESTING) this.#fail("too_deep");
+    }
+    return this.#problem;
+  }
+
+  #depth(): number {
+    return this.#outer + this.#levels.length + weigh(this.#level);
+  }
+
+  #fail(reason: NestingProblem["reason"], at = this.#at): false {
+    this.#problem = { offset: Math.min(at, this.#source.length - 1), reason };
+    return false;
+  }
+
+  /** False where the parser gives up as well, so that nothing behind it matters. */
+  #token(): boolean {
+    this.#skipSpace();
+    const character = this.#source[this.#at];
+    if (character === undefined) return true;
+    const word = this.#take(ASCII_WORD, WORD);
+    if (word !== undefined) return this.#atWord(word);
+    const closer = OPENERS[character];
+    if (closer !== undefined) return this.#open(closer);
+    if (CLOSERS.has(character)) return this.#close(character);
+    if (character === '"' || character === "'") return this.#take(STRING) !== undefined && this.#operand();
+    if (character === "/") return this.#slash();
+    return character === "`" ? this.#startTemplate() : this.#punctuator();
+  }
+
+  #skipSpace(): void {
+    let code = this.#source.charCodeAt(this.#at);
+    while (code === SPACE || code === NEW_LINE) {
+      if (code === NEW_LINE) this.#newline = true;
+      this.#at += 1;
+      code = this.#source.charCodeAt(this.#at);
+    }
+    if (code < SPACE || code > ASCII_END) this.#noteLines(this.#take(OTHER_SPACE) ?? "");
+  }
+
+  #noteLines(text: string): void {
+    if (LINE_END.test(text)) this.#newline = true;
+  }
+
+  /** What a pattern finds here; the first is tried, and where the text may go on behind it, the second. */
+  #take(pattern: RegExp, full?: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const text = pattern.exec(this.#source)?.[0];
+    const next = this.#source.charCodeAt(this.#at + (text?.length ?? 0));
+    if (full !== undefined && (next > ASCII_END || next === BACKSLASH)) return this.#take(full);
+    this.#at += text?.length ?? 0;
+    return text;
+  }
+
+  #slash(): boolean {
+    const next = this.#source[this.#at + 1];
+    if (next === "/") return this.#skipTo(/(?=[\n\r\u2028\u2029])|$/g, this.#at);
+    if (next === "*") {
+      const start = this.#at;
+      const closed = this.#skipTo(/\*\//g, this.#at + 2);
+      this.#noteLines(this.#source.slice(start, this.#at));
+      return closed;
+    }
+    if (this.#last === "operand") return this.#punctuator();
+    const start = this.#at;
+    const regex = this.#take(REGEX);
+    if (this.#last === "operator") return regex !== undefined && this.#operand();
+    // After a block a pattern, after an object a division: only the parser knows.
+    this.#at = start;
+    return regex === undefined ? this.#punctuator() : this.#fail("ambiguous_slash");
+  }
+
+  #skipTo(end: RegExp, from: number): boolean {
+    end.lastIndex = from;
+    const found = end.exec(this.#source);
+    this.#at = found === null ? this.#source.length : found.index + found[0].length;
+    return found !== null;
+  }
+
+  #startTemplate(): boolean {
+    this.#at += 1;
+    this.#link();
+    return this.#template();
+  }
+
+  #template(): boolean {
+    const pattern = /\\[^]|\$\{|`/g;
+    pattern.lastIndex = this.#at;
+    for (let found = pattern.exec(this.#source); found !== null; found = pattern.exec(this.#source)) {
+      this.#at = pattern.lastIndex;
+      if (found[0] === "`") return this.#operand();
+      if (found[0] === "${") {
+        this.#push("`", false);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #operand(): true {
+    this.#begin("");
+    this.#last = "operand";
+    return true;
+  }
+
+  #atWord(word: string): true {
+    if (this.#word === ".") return this.#operand();
+    const afterElse = this.#word === "else";
+    this.#begin(word);
+    this.#word = word;
+    this.#last = kindOf(word);
+    if (HEADS.has(word) || word === "do") this.#hold(afterElse ? LINK : 1);
+    else if (word === "else") this.#level.elses += LINK;
+    else if (word === "case") this.#reset();
+    else if (PREFIXES.has(word) || word === "await" || word === "yield") this.#level.pending += 1;
+    this.#start = word === "else" || word === "do";
+    return true;
+  }
+
+  #hold(weight: number): void {
+    this.#level.held += weight;
+    this.#level.pending += weight;
+  }
+
+  /** A token starts; a new statement starts with it where nothing else would be legal. */
+  #begin(word: string): void {
+    const ended = this.#last === "brace" || (this.#newline && this.#last === "operand");
+    const fresh = ended && word !== "" && !CARRY_ON.has(word);
+    if (fresh || (this.#statementEnded && word !== "else" && word !== "while")) this.#reset();
+    this.#label = this.#start && word !== "";
+    this.#start = false;
+    this.#statementEnded = false;
+    this.#newline = false;
+    this.#word = "";
+  }
+
+  #reset(): void {
+    Object.assign(this.#level, { pending: 0, held: 0, angles: 0, elses: 0 });
+    this.#start = true;
+  }
+
+  #link(): void {
+    if (endsOperand(this.#last)) this.#level.pending += LINK;
+  }
+
+  #open(closer: string): boolean {
+    this.#at += 1;
+    const head = closer === ")" && HEADS.has(this.#word);
+    this.#link();
+    this.#begin("");
+    this.#push(closer, head);
+    return true;
+  }
+
+  #push(closer: string, head: boolean): void {
+    this.#outer += weigh(this.#level);
+    this.#levels.push(this.#level);
+    this.#level = createLevel(closer, head);
+    this.#last = "operator";
+    this.#start = closer === "}";
+  }
+
+  #close(character: string): boolean {
+    this.#at += 1;
+    const { closer, head } = this.#level;
+    const outer = this.#levels.pop();
+    if (outer === undefined && character === "}") return this.#fail("stray_brace", this.#at - 1);
+    if (outer === undefined || (closer === "`" ? "}" : closer) !== character) return false;
+    this.#level = outer;
+    this.#outer -= weigh(outer);
+    this.#statementEnded = false;
+    this.#newline = false;
+    this.#word = "";
+    if (closer === "`") return this.#template();
+    this.#last = afterBracket(character, head);
+    this.#start = head;
+    return true;
+  }
+
+  #punctuator(): boolean {
+    if (this.#source.startsWith("<!--", this.#at)) return this.#fail("html_comment");
+    if (this.#take(NUMBER) !== undefined) return this.#operand();
+    if (this.#take(UPDATE) !== undefined) return this.#update();
+    const text = this.#take(PUNCTUATOR);
+    return text !== undefined && this.#atPunctuator(text);
+  }
+
+  /** Behind an operand it belongs to it, in front of one it is a prefix; either way a division cannot be a pattern. */
+  #update(): true {
+    if (this.#last !== "operand") this.#level.pending += 1;
+    return true;
+  }
+
+  #atPunctuator(text: string): true {
+    if (text === "!" && this.#last === "operand" && !this.#newline) {
+      this.#level.pending += LINK;
+      return true;
+    }
+    const weight = endsOperand(this.#last) && !nestsRight(text) ? LINK : 1;
+    const label = text === ":" && this.#label;
+    this.#begin("");
+    this.#word = text === "." || text === "?." ? "." : "";
+    this.#last = "operator";
+    if (label) this.#hold(1);
+    else if (!this.#separator(text)) this.#level.pending += weight;
+    this.#start = label;
+    return true;
+  }
+
+  #separator(text: string): boolean {
+    if (text === ";") this.#statementEnded = true;
+    // A comma ends an expression, except among type arguments.
+    else if (text === ",") this.#level.pending = this.#level.angles === 0 ? this.#level.held : this.#level.pending;
+    else if (text === ">") this.#closeAngle();
+    else if (text.startsWith("<")) this.#level.angles += ANGLE * text.length;
+    else return false;
+    return true;
+  }
+
+  #closeAngle(): void {
+    this.#level.angles = Math.max(0, this.#level.angles - ANGLE);
+    // `x as Array<T>` ends an operand, a comparison does not.
+    this.#last = "unsure";
+  }
+}

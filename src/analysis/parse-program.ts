@@ -1,0 +1,87 @@
+import { type BlockStatement, type Comment, type Node, type OxcError, parseSync, type Statement } from "oxc-parser";
+import { findNestingProblem, MAX_NESTING, type NestingProblem } from "./nesting.ts";
+import type { Problem } from "./problem.ts";
+
+/** The block of its own lets a program declare what it likes, `args` too. */
+export const WRAPPER_START = 'async (args, __pml) => {"use strict";{';
+const WRAPPER_END = "\n}}";
+
+export interface ParsedProgram {
+  /** The program in its wrapper; all offsets are into this. */
+  readonly text: string;
+  readonly root: Node;
+  readonly body: readonly Statement[];
+  readonly comments: readonly Comment[];
+}
+
+export type ParseOutcome =
+  | { readonly kind: "parsed"; readonly program: ParsedProgram }
+  | { readonly kind: "problem"; readonly problem: Problem };
+
+export function parseProgram(source: string): ParseOutcome {
+  const nesting = findNestingProblem(source);
+  if (nesting !== undefined) return { kind: "problem", problem: describeNesting(nesting) };
+  const text = WRAPPER_START + source + WRAPPER_END;
+  const { program, comments, errors } = parseSync("program.ts", text, {
+    lang: "ts",
+    sourceType: "module",
+    preserveParens: true,
+    showSemanticErrors: true,
+  });
+  const [error] = errors;
+  const block = findBlock(program.body);
+  if (block !== undefined && block.end < text.length - 1)
+    return { kind: "problem", problem: strayBrace(block.end - 1) };
+  if (error !== undefined) {
+    const problem = describeError(error);
+    // What is missing at the end is missing in the last line that says something.
+    const end = WRAPPER_START.length + source.trimEnd().length;
+    return { kind: "problem", problem: { ...problem, offset: Math.min(problem.offset, end) } };
+  }
+  if (block === undefined || program.body.length !== 1) {
+    return { kind: "problem", problem: strayBrace(WRAPPER_START.length) };
+  }
+  return { kind: "parsed", program: { text, root: block, body: block.body, comments } };
+}
+
+function describeError({ message, labels, helpMessage }: OxcError): Problem {
+  // Of two declarations the second is the one too many.
+  const label = message.includes("already been declared") ? labels.at(-1) : labels[0];
+  return { offset: label?.start ?? WRAPPER_START.length, message, ...(helpMessage !== null && { hint: helpMessage }) };
+}
+
+/** The block of the wrapper, which the program is the content of. */
+function findBlock([statement]: readonly Statement[]): BlockStatement | undefined {
+  const arrow = statement?.type === "ExpressionStatement" ? statement.expression : undefined;
+  const body = arrow?.type === "ArrowFunctionExpression" ? arrow.body : undefined;
+  const block = body?.type === "BlockStatement" ? body.body[1] : undefined;
+  return block?.type === "BlockStatement" && block.start === WRAPPER_START.length - 1 ? block : undefined;
+}
+
+function strayBrace(offset: number): Problem {
+  return {
+    offset,
+    message: "Unexpected `}`: nothing is open that it could close",
+    hint: "Submit the body of an async function: statements, `await` and `return`.",
+  };
+}
+
+function describeNesting({ offset, reason }: NestingProblem): Problem {
+  const at = offset + WRAPPER_START.length;
+  if (reason === "too_deep") {
+    return {
+      offset: at,
+      message: `The program is nested too deeply here: more than ${MAX_NESTING} levels`,
+      hint: "Move inner parts into functions or constants of their own.",
+    };
+  }
+  if (reason === "stray_brace") return strayBrace(at);
+  if (reason === "html_comment") {
+    return { offset: at, message: "`<!--` starts a comment of HTML", hint: "Put spaces between the operators." };
+  }
+  return {
+    offset: at,
+    message: "`/` after `}` can be a division or start a regular expression",
+    hint: "Put the regular expression into a constant.",
+  };
+}

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from "node:util";
+import type { DescribedCall } from "./call-arguments.ts";
+import type { DraftEdge, DraftNode } from "./draft.ts";
+import { computeCoverage, type FieldFlow, fieldsOf, inputsOf, mapFields } from "./provides.ts";
+import type { StructureEdge } from "./structure.ts";
+import type { Node } from "./syntax-tree.ts";
+import type { ValueFlow } from "./value-flow.ts";
+
+export interface CallFlow {
+  readonly calls: ReadonlyMap<DraftNode, DescribedCall>;
+  readonly values: ValueFlow;
+  /** Calls whose results an expression reads. */
+  readsOf(node: Node): readonly DraftNode[];
+}
+
+/** From a call to every later one that is given something of its result. */
+export function findProvidesEdges(flow: CallFlow): StructureEdge[] {
+  return [...flow.calls.values()].flatMap((consumer) => {
+    const providers = new Set((consumer.site.call?.arguments ?? []).flatMap((argument) => flow.readsOf(argument)));
+    return [...providers]
+      .filter(({ order }) => order < consumer.draft.order)
+      .map((provider) => describeEdge(provider, consumer, flow));
+  });
+}
+
+function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFlow): StructureEdge {
+  const edge = { from: provider.id, to: consumer.draft.id, type: "provides" } as const;
+  const input = consumer.site.tool?.inputSchema;
+  if (input === undefined) return edge;
+  const fed = consumer.given.filter(({ expression }) => flow.readsOf(expression).includes(provider));
+  const coverage = computeCoverage(new Set(fed.map(({ name }) => name)), inputsOf(input));
+  const output = provider.site?.tool?.outputSchema;
+  const fields = fed.flatMap(({ name, expression }) => toFieldFlow(name, flow.values.valueOf(expression)));
+  return {
+    ...edge,
+    ...(coverage !== null && { coverage }),
+    ...(output !== undefined && fields.length > 0 && { fieldMapping: mapFields(fields, output, input) }),
+  };
+}
+
+function toFieldFlow(toField: string, value: ReturnType<ValueFlow["valueOf"]>): FieldFlow[] {
+  if (value?.kind !== "result") return [];
+  return [{ fromPath: value.path === "" ? "$" : value.path.replace(/^\./, ""), toField }];
+}
+
+/**
+ * A call that is made because a test on the result of another one held, for the same thing: `if (file.exists) read({ path })`
+ * after `stat({ path })`. The result vouches for the argument, although it is not handed over.
+ */
+export function findGuardEdges(edges: readonly DraftEdge[], flow: CallFlow): StructureEdge[] {
+  return edges.flatMap(({ from, to, outcome }) => {
+    const consumer = flow.calls.get(to);
+    const test = outcome === undefined ? undefined : findTest(from.syntax);
+    if (consumer === undefined || test === undefined || outcome !== test.holds) return [];
+    return flow.readsOf(test.node).flatMap((provider) => {
+      const call = flow.calls.get(provider);
+      const isProvided = call !== undefined && provider.order < to.order && shareArgument(call, consumer);
+      const isKnown = consumer.site.call?.arguments.some((argument) => flow.readsOf(argument).includes(provider));
+      return isProvided && isKnown !== true ? [describeGuard(call, consumer)] : [];
+    });
+  });
+}
+
+/** The test of a decision, and the outcome with which what it reads is there. */
+function findTest(syntax: Node): { readonly node: Node; readonly holds: string } | undefined {
+  if (syntax.type === "LogicalExpression") {
+    return syntax.operator === "&&" ? { node: syntax.left, holds: "true" } : undefined;
+  }
+  if (syntax.type !== "IfStatement" && syntax.type !== "ConditionalExpression") return undefined;
+  const { test } = syntax;
+  const isNegated = test.type === "UnaryExpression" && test.operator === "!";
+  return { node: test, holds: isNegated ? "false" : "true" };
+}
+
+function shareArgument(a: DescribedCall, b: DescribedCall): boolean {
+  const values = Object.values(a.arguments ?? {});
+  return Object.values(b.arguments ?? {}).some((value) => values.some((other) => isDeepStrictEqual(value, other)));
+}
+
+function describeGuard(provider: DescribedCall, consumer: DescribedCall): StructureEdge {
+  const edge = { from: provider.draft.id, to: consumer.draft.id, type: "provides" } as const;
+  const output = provider.site.tool?.outputSchema;
+  const input = consumer.site.tool?.inputSchema;
+  if (output === undefined || input === undefined) return edge;
+  const coverage = computeCoverage(fieldsOf(output), inputsOf(input));
+  return coverage === null ? edge : { ...edge, coverage };
+}

@@ -1,0 +1,286 @@
+import { namesIn } from "./patterns.ts";
+import {
+  type ByType,
+  type FunctionNode,
+  handlerOf,
+  isFunction,
+  type Node,
+  type NodeOf,
+  type TreeVisitor,
+} from "./syntax-tree.ts";
+
+type Identifier = NodeOf<"Identifier">;
+
+/** How a variable gets a value. */
+export interface Write {
+  readonly kind: "init" | "assign" | "each" | "update" | "parameter" | "other";
+  readonly target: Identifier;
+  /** The whole expression it comes from; a pattern may take only a part of it. */
+  readonly source: Node | undefined;
+  /** The target gets the source as it is. */
+  readonly whole: boolean;
+}
+
+export interface Binding {
+  readonly name: string;
+  /** Given by the sandbox. */
+  readonly builtin: boolean;
+  readonly reads: Identifier[];
+  readonly writes: Write[];
+  /** What is stored inside of it: `list.push(x)`, `object.field = x`. */
+  readonly inflows: Node[];
+  /** The function it always is. */
+  fn?: FunctionNode;
+}
+
+export interface FunctionInfo {
+  readonly node: FunctionNode;
+  readonly returns: Node[];
+  /** The name it is always called by; undefined for callbacks, methods and the like. */
+  binding?: Binding;
+}
+
+interface Scope {
+  readonly parent: Scope | undefined;
+  readonly names: Map<string, Binding>;
+  readonly isFunction: boolean;
+}
+
+interface FreeName {
+  readonly reads: Identifier[];
+  readonly writes: Write[];
+}
+
+const BLOCKS: ReadonlySet<string> = new Set<Node["type"]>([
+  "BlockStatement",
+  "ForStatement",
+  "ForInStatement",
+  "ForOfStatement",
+  "SwitchStatement",
+  "CatchClause",
+  "StaticBlock",
+  "ClassExpression",
+  "TSEnumDeclaration",
+]);
+const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
+const BUILTINS = ["args", "mcp", "capabilities"] as const;
+
+/** Who is meant by which name. Complete after `finish`. */
+export class Scopes implements TreeVisitor {
+  readonly functions = new Map<Node, FunctionInfo>();
+  /** Names declared nowhere. */
+  readonly free = new Map<string, FreeName>();
+  readonly #bindings = new Map<Identifier, Binding>();
+  readonly #declared = new Set<Identifier>();
+  readonly #references: { readonly node: Identifier; readonly scope: Scope }[] = [];
+  readonly #pendingWrites = new Map<Identifier, Write>();
+  readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
+  readonly #functionStack: FunctionInfo[] = [];
+  readonly #root: Scope = { parent: undefined, names: new Map(), isFunction: true };
+  #scope = this.#root;
+
+  constructor() {
+    for (const name of BUILTINS) this.#root.names.set(name, createBinding(name, true));
+  }
+
+  /** Whom an identifier stands for; undefined for a free name. */
+  bindingOf(node: Node | null | undefined): Binding | undefined {
+    return node?.type === "Identifier" ? this.#bindings.get(node) : undefined;
+  }
+
+  builtin(name: (typeof BUILTINS)[number]): Binding | undefined {
+    return this.#root.names.get(name);
+  }
+
+  /** The function a call is sure to call. */
+  calledFunction(callee: Node): FunctionNode | undefined {
+    return isFunction(callee) ? callee : this.bindingOf(callee)?.fn;
+  }
+
+  /** What a name always stands for: what it is declared with, or what the only call of its function hands over. */
+  definitionOf(node: Node): Node | undefined {
+    const binding = this.bindingOf(node);
+    const write = binding?.writes[0];
+    if (binding?.writes.length !== 1 || write === undefined || !write.whole) return undefined;
+    return write.kind === "parameter" ? this.#onlyArgument(write.target) : write.source;
+  }
+
+  #onlyArgument(parameter: Node): Node | undefined {
+    const fn = parameter.parent;
+    if (!fn || !isFunction(fn)) return undefined;
+    const [read, ...others] = this.functions.get(fn)?.binding?.reads ?? [];
+    const call = others.length === 0 ? read?.parent : undefined;
+    if (call?.type !== "CallExpression" || call.callee !== read) return undefined;
+    const given = call.arguments.slice(0, fn.params.indexOf(parameter as FunctionNode["params"][number]) + 1);
+    return given.some(({ type }) => type === "SpreadElement") ? undefined : given.at(-1);
+  }
+
+  enter(node: Node, key: string): void {
+    if (isFunction(node)) this.#enterFunction(node);
+    else if (BLOCKS.has(node.type) && !isBodyOfFunction(node)) this.#push(false);
+    handlerOf(this.#declarations, node)?.(node);
+    this.#writeAt(node);
+    if (node.type === "Identifier" && isReference(node, key) && !this.#declared.has(node)) {
+      this.#references.push({ node, scope: this.#scope });
+    }
+    if (node.type === "ReturnStatement" || node.type === "YieldExpression") {
+      if (node.argument !== null) this.#functionStack.at(-1)?.returns.push(node.argument);
+    }
+  }
+
+  leave(node: Node): void {
+    if (isFunction(node)) this.#functionStack.pop();
+    if (isFunction(node) || (BLOCKS.has(node.type) && !isBodyOfFunction(node))) {
+      this.#scope = this.#scope.parent ?? this.#root;
+    }
+  }
+
+  finish(): void {
+    for (const { node, scope } of this.#references) this.#resolve(node, scope);
+    for (const { target, value } of this.#fills) this.#bindings.get(target)?.inflows.push(value);
+    for (const info of this.functions.values()) this.#nameFunction(info);
+  }
+
+  #push(ofFunction: boolean): void {
+    this.#scope = { parent: this.#scope, names: new Map(), isFunction: ofFunction };
+  }
+
+  #enterFunction(node: FunctionNode): void {
+    const info: FunctionInfo = { node, returns: [] };
+    if (node.body !== null && node.body.type !== "BlockStatement") info.returns.push(node.body);
+    this.functions.set(node, info);
+    this.#functionStack.push(info);
+    if (node.type === "FunctionDeclaration" && node.id !== null) this.#declare(node.id, this.#scope, "other");
+    this.#push(true);
+    if (node.type === "FunctionExpression" && node.id !== null) this.#declare(node.id, this.#scope, "other");
+    for (const parameter of node.params) this.#declarePattern(parameter, this.#scope, { kind: "parameter" });
+  }
+
+  readonly #declarations: ByType<readonly [], void> = {
+    VariableDeclarator: (node) => this.#declareVariable(node),
+    CatchClause: (node) => node.param && this.#declarePattern(node.param, this.#scope, { kind: "other" }),
+    ClassDeclaration: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
+    ClassExpression: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
+    TSEnumDeclaration: (node) => this.#declareEnum(node),
+  };
+
+  #declareVariable({ id, init, parent: declaration }: NodeOf<"VariableDeclarator">): void {
+    if (declaration?.type !== "VariableDeclaration") return;
+    const scope = declaration.kind === "var" ? this.#functionScope() : this.#scope;
+    const loop = declaration.parent;
+    const each = loop?.type === "ForOfStatement" || loop?.type === "ForInStatement";
+    const source = each ? loop.right : init;
+    this.#declarePattern(id, scope, { kind: each ? "each" : "init", ...(source && { source }) });
+  }
+
+  /** Members can use each other by name. */
+  #declareEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
+    this.#declare(id, this.#scope.parent ?? this.#root, "other");
+    for (const member of body.members) {
+      if (member.id.type === "Identifier") this.#declare(member.id, this.#scope, "other");
+    }
+  }
+
+  #functionScope(): Scope {
+    let scope = this.#scope;
+    while (!scope.isFunction && scope.parent !== undefined) scope = scope.parent;
+    return scope;
+  }
+
+  #declarePattern(pattern: Node, scope: Scope, how: { readonly kind: Write["kind"]; readonly source?: Node }): void {
+    for (const target of namesIn(pattern)) this.#declare(target, scope, how.kind, how.source, target === pattern);
+  }
+
+  // oxlint-disable-next-line max-params -- the parts of one declaration
+  #declare(target: Identifier, scope: Scope, kind: Write["kind"], source?: Node, whole = true): void {
+    this.#declared.add(target);
+    let binding = scope.names.get(target.name);
+    if (binding === undefined) {
+      binding = createBinding(target.name, false);
+      scope.names.set(target.name, binding);
+    }
+    this.#bindings.set(target, binding);
+    // `let x;` gives it nothing, so that the one assignment that follows decides what it is.
+    if (kind !== "init" || source !== undefined) binding.writes.push({ kind, target, source, whole });
+  }
+
+  #writeAt(node: Node): void {
+    if (node.type === "AssignmentExpression") {
+      const kind = node.operator === "=" ? "assign" : "update";
+      this.#writePattern(node.left, kind, node.right);
+      this.#fill(node.left, node.right);
+    } else if (node.type === "UpdateExpression") this.#writePattern(node.argument, "update");
+    else if (node.type === "ForOfStatement" || node.type === "ForInStatement") {
+      if (node.left.type !== "VariableDeclaration") this.#writePattern(node.left, "each", node.right);
+    } else if (node.type === "CallExpression" && node.callee.type === "MemberExpression") {
+      const { property } = node.callee;
+      if (property.type !== "Identifier" || !FILLING.has(property.name)) return;
+      for (const argument of node.arguments) this.#fill(node.callee, argument);
+    }
+  }
+
+  #writePattern(pattern: Node, kind: Write["kind"], source?: Node): void {
+    for (const target of namesIn(pattern)) {
+      this.#pendingWrites.set(target, { kind, target, source, whole: target === pattern });
+    }
+  }
+
+  /** Something is put into what the leftmost name of `target` holds. */
+  #fill(target: Node, value: Node): void {
+    let object = target;
+    while (object.type === "MemberExpression") object = object.object;
+    if (object !== target && object.type === "Identifier") this.#fills.push({ target: object, value });
+  }
+
+  #resolve(node: Identifier, from: Scope): void {
+    const write = this.#pendingWrites.get(node);
+    let scope: Scope | undefined = from;
+    while (scope !== undefined && !scope.names.has(node.name)) scope = scope.parent;
+    const binding = scope?.names.get(node.name);
+    if (binding !== undefined) this.#bindings.set(node, binding);
+    const found = binding ?? this.#freeName(node.name);
+    if (write !== undefined) found.writes.push(write);
+    if (write === undefined || write.kind === "update") found.reads.push(node);
+  }
+
+  #freeName(name: string): FreeName {
+    const known = this.free.get(name);
+    if (known !== undefined) return known;
+    const created: FreeName = { reads: [], writes: [] };
+    this.free.set(name, created);
+    return created;
+  }
+
+  #nameFunction(info: FunctionInfo): void {
+    const { node } = info;
+    const target = node.type === "FunctionDeclaration" ? node.id : assignedName(node);
+    const binding = this.bindingOf(target);
+    const write = binding?.writes[0];
+    if (binding === undefined || binding.writes.length !== 1 || write?.target !== target) return;
+    binding.fn = node;
+    info.binding = binding;
+  }
+}
+
+/** `f` of `const f = () => …` and of `f = () => …`. */
+function assignedName(node: Node): Node | undefined {
+  const { parent } = node;
+  if (parent?.type === "VariableDeclarator") return parent.id;
+  return parent?.type === "AssignmentExpression" && parent.operator === "=" ? parent.left : undefined;
+}
+
+function createBinding(name: string, builtin: boolean): Binding {
+  return { name, builtin, reads: [], writes: [], inflows: [] };
+}
+
+/** Function bodies share the scope of the parameters. */
+function isBodyOfFunction(node: Node): boolean {
+  return node.type === "BlockStatement" && node.parent !== undefined && isFunction(node.parent);
+}
+
+/** Not a property name, a label or the like. */
+function isReference({ parent }: Identifier, key: string): boolean {
+  if (parent === undefined) return false;
+  if (key === "property" || key === "key") return "computed" in parent && parent.computed;
+  return key !== "label" && key !== "meta" && !(key === "id" && parent.type !== "VariableDeclarator");
+}

@@ -1,0 +1,229 @@
+import { type Node, visitorKeys } from "oxc-parser";
+
+/** Parents are set by `traverse`. */
+export type { Node };
+export type NodeOf<T extends Node["type"]> = Node extends infer N
+  ? N extends { readonly type: infer U }
+    ? [U & T] extends [never]
+      ? never
+      : N
+    : never
+  : never;
+export type FunctionNode = NodeOf<"FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression">;
+export type LoopNode = NodeOf<
+  "ForStatement" | "ForInStatement" | "ForOfStatement" | "WhileStatement" | "DoWhileStatement"
+>;
+
+/** A handler for some types of nodes, called with the node it is for. */
+export type ByType<Rest extends readonly unknown[], Result> = {
+  readonly [T in Node["type"]]?: (node: NodeOf<T>, ...rest: Rest) => Result;
+};
+
+export function handlerOf<Rest extends readonly unknown[], Result>(
+  handlers: ByType<Rest, Result>,
+  node: Node,
+): ((node: Node, ...rest: Rest) => Result) | undefined {
+  return handlers[node.type] as ((node: Node, ...rest: Rest) => Result) | undefined;
+}
+
+const TYPE_KEYS = new Set([
+  "typeAnnotation",
+  "typeParameters",
+  "typeArguments",
+  "returnType",
+  "superTypeArguments",
+  "implements",
+  "decorators",
+]);
+
+/** Keys of children that exist when the program runs. */
+const runtimeKeys: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(visitorKeys).map(([type, keys]) => [type, keys.filter((key) => !TYPE_KEYS.has(key))]),
+);
+
+export function isFunction(node: Node): node is FunctionNode {
+  return (
+    node.type === "ArrowFunctionExpression" ||
+    node.type === "FunctionExpression" ||
+    (node.type === "FunctionDeclaration" && node.body !== null)
+  );
+}
+
+/** Parentheses and types around an expression, which mean nothing when it runs. */
+export type Wrapper = NodeOf<
+  | "ParenthesizedExpression"
+  | "TSAsExpression"
+  | "TSSatisfiesExpression"
+  | "TSNonNullExpression"
+  | "TSTypeAssertion"
+  | "TSInstantiationExpression"
+>;
+
+const WRAPPERS: ReadonlySet<string> = new Set<Wrapper["type"]>([
+  "ParenthesizedExpression",
+  "TSAsExpression",
+  "TSSatisfiesExpression",
+  "TSNonNullExpression",
+  "TSTypeAssertion",
+  "TSInstantiationExpression",
+]);
+
+function isWrapper(node: Node): node is Wrapper {
+  return WRAPPERS.has(node.type);
+}
+
+const TYPE_ONLY: ReadonlySet<string> = new Set<Node["type"]>([
+  "TSInterfaceDeclaration",
+  "TSTypeAliasDeclaration",
+  "TSDeclareFunction",
+  "TSAbstractMethodDefinition",
+  "TSAbstractPropertyDefinition",
+  "TSAbstractAccessorProperty",
+  "TSIndexSignature",
+]);
+
+const DECLARABLE: ReadonlySet<string> = new Set<Node["type"]>([
+  "VariableDeclaration",
+  "ClassDeclaration",
+  "TSEnumDeclaration",
+  "TSModuleDeclaration",
+  "PropertyDefinition",
+]);
+
+function isTypeOnly(node: Node): boolean {
+  if (node.type === "MethodDefinition") return node.value.type === "TSEmptyBodyFunctionExpression";
+  return TYPE_ONLY.has(node.type) || (DECLARABLE.has(node.type) && (node as { declare?: boolean }).declare === true);
+}
+
+export interface TreeVisitor {
+  /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
+  enter?(node: Node, key: string): void;
+  leave?(node: Node): void;
+  /** `inner` took the place of `wrapper` in the tree. */
+  unwrap?(wrapper: Wrapper, inner: Node): void;
+  /** A declaration that is not there when the program runs; not entered. */
+  typeOnly?(node: Node): void;
+}
+
+/**
+ * Walks the tree once, in the order of the source, without recursion: trees can be deeper than the stack. Sets parents and
+ * takes wrappers out of the tree, so that nobody after it meets them.
+ */
+export function traverse(root: Node, visitors: readonly TreeVisitor[]): void {
+  new Traversal(visitors).run(root);
+}
+
+type Children = Node | (Node | null)[] | null | undefined;
+
+/** In place of a key: the node has been entered. */
+const ENTERED = "entered";
+
+class Traversal {
+  readonly #entering: readonly TreeVisitor[];
+  readonly #leaving: readonly TreeVisitor[];
+  readonly #visitors: readonly TreeVisitor[];
+  readonly #stack: Node[] = [];
+  readonly #keys: string[] = [];
+
+  constructor(visitors: readonly TreeVisitor[]) {
+    this.#visitors = visitors;
+    this.#entering = visitors.filter((visitor) => "enter" in visitor);
+    this.#leaving = visitors.filter((visitor) => "leave" in visitor);
+  }
+
+  run(root: Node): void {
+    this.#push(root, "");
+    for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
+      const key = this.#keys.pop() ?? "";
+      if (key === ENTERED) for (const visitor of this.#leaving) visitor.leave?.(node);
+      else {
+        this.#push(node, ENTERED);
+        this.#pushChildren(node);
+        for (const visitor of this.#entering) visitor.enter?.(node, key);
+      }
+    }
+  }
+
+  #push(node: Node, key: string): void {
+    this.#stack.push(node);
+    this.#keys.push(key);
+  }
+
+  /** The last first, so that the first is taken first. */
+  #pushChildren(node: Node): void {
+    const fields = node as unknown as Record<string, Children>;
+    const keys = runtimeKeys[node.type] ?? [];
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const key = keys[index] as string;
+      const value = fields[key];
+      if (Array.isArray(value)) this.#pushList(node, value, key);
+      else if (value !== null && value !== undefined) fields[key] = this.#pushChild(node, value, key);
+    }
+  }
+
+  #pushList(node: Node, list: (Node | null)[], key: string): void {
+    for (let index = list.length - 1; index >= 0; index -= 1) {
+      const child = list[index];
+      if (child !== null && child !== undefined) list[index] = this.#pushChild(node, child, key);
+    }
+  }
+
+  #pushChild(parent: Node, child: Node, key: string): Node {
+    const inner = isWrapper(child) ? this.#unwrap(child) : child;
+    inner.parent = parent;
+    if (isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
+    else this.#push(inner, key);
+    return inner;
+  }
+
+  #unwrap(outermost: Wrapper): Node {
+    const wrappers: Wrapper[] = [];
+    let inner: Node = outermost;
+    for (; isWrapper(inner); inner = inner.expression) wrappers.push(inner);
+    for (const wrapper of wrappers) for (const visitor of this.#visitors) visitor.unwrap?.(wrapper, inner);
+    return inner;
+  }
+}
+
+/** Spreading a long list into `push` would overrun the stack. */
+export function pushAll<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item);
+}
+
+/** All children, in the order of the source, after `traverse`. */
+export function childrenOf(node: Node): Node[] {
+  const fields = node as unknown as Record<string, Children>;
+  const children: Node[] = [];
+  for (const key of runtimeKeys[node.type] ?? []) {
+    const value = fields[key];
+    if (Array.isArray(value)) addChildren(children, value);
+    else if (value !== null && value !== undefined) children.push(value);
+  }
+  return children;
+}
+
+/** Only lists have declarations in them, and some are types. */
+function addChildren(children: Node[], list: readonly (Node | null)[]): void {
+  for (const child of list) if (child !== null && !isTypeOnly(child)) children.push(child);
+}
+
+/** `object.property`, as it stands. */
+export function isMember(node: Node, object: string, property: string): boolean {
+  if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return false;
+  return node.object.type === "Identifier" && node.object.name === object && node.property.name === property;
+}
+
+/** The name of the method that is called, whatever its object is. */
+export function methodOf({ callee }: NodeOf<"CallExpression">): string | undefined {
+  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return undefined;
+  return callee.property.name;
+}
+
+/** The name of a property, where it stands in the program as it is. */
+export function staticKey(node: { readonly key: Node; readonly computed: boolean }): string | undefined {
+  const { key, computed } = node;
+  if (key.type === "Identifier" && !computed) return key.name;
+  return key.type === "Literal" && (typeof key.value === "string" || typeof key.value === "number")
+    ? String(key.value)
+    : undefined;
+}

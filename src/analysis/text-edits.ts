@@ -1,0 +1,93 @@
+const LINE_ENDS = /[\n\r\u2028\u2029]+/g;
+
+/** What stands at one position comes in this order: what ends there, what is put there, what begins there, what is replaced. */
+const CLOSE = 0;
+const POINT = 1;
+const OPEN = 2;
+const REPLACE = 3;
+
+interface Edit {
+  readonly at: number;
+  readonly end: number;
+  readonly order: typeof CLOSE | typeof POINT | typeof OPEN | typeof REPLACE;
+  /** Orders edits of one kind at one position. */
+  readonly rank: number;
+  readonly text: string;
+}
+
+export interface EditedText {
+  readonly text: string;
+  /** From an offset in the edited text to the one in the original; inserted text maps to where it stands. */
+  originalOffset(offset: number): number;
+}
+
+/** Changes to a text that leave its lines as they are. */
+export class TextEdits {
+  readonly #edits: Edit[] = [];
+
+  insert(at: number, text: string): void {
+    this.#edits.push({ at, end: at, order: POINT, rank: this.#edits.length, text });
+  }
+
+  /** Around a range; wraps nest as their ranges do, and for one range the first is the outermost. */
+  wrap(range: { readonly start: number; readonly end: number }, before: string, after: string): void {
+    const { start, end } = range;
+    const sequence = this.#edits.length / 1e9;
+    this.#edits.push(
+      { at: start, end: start, order: OPEN, rank: sequence - end, text: before },
+      { at: end, end, order: CLOSE, rank: -sequence - start, text: after },
+    );
+  }
+
+  /** Puts `text` in place of a range; line ends in it stay. */
+  replace(start: number, end: number, text = " "): void {
+    this.#edits.push({ at: start, end, order: REPLACE, rank: 0, text });
+  }
+
+  apply(original: string): EditedText {
+    const edits = this.#edits.toSorted((a, b) => a.at - b.at || a.order - b.order || a.rank - b.rank);
+    const pieces: string[] = [];
+    const runs: Run[] = [];
+    let from = 0;
+    let length = 0;
+    const push = (text: string): void => {
+      pieces.push(text);
+      length += text.length;
+    };
+    for (const { at, end, text } of edits) {
+      // What lies in a replaced range is gone.
+      if (at < from) continue;
+      runs.push({ edited: length, original: from, length: at - from });
+      push(original.slice(from, at));
+      push(end === at ? text : keepLines(original.slice(at, end), text));
+      from = end;
+    }
+    runs.push({ edited: length, original: from, length: original.length - from });
+    push(original.slice(from));
+    return { text: pieces.join(""), originalOffset: (offset) => mapOffset(runs, offset) };
+  }
+}
+
+interface Run {
+  readonly edited: number;
+  readonly original: number;
+  readonly length: number;
+}
+
+function mapOffset(runs: readonly Run[], offset: number): number {
+  let low = 0;
+  let high = runs.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((runs[middle]?.edited ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  const run = runs[low];
+  return run === undefined ? offset : run.original + Math.min(offset - run.edited, run.length);
+}
+
+/** A closing bracket comes behind the line ends: what follows it may not stand on a new line. */
+function keepLines(replaced: string, text: string): string {
+  const lines = (replaced.match(LINE_ENDS) ?? []).join("");
+  return text.startsWith(")") ? lines + text : text + lines;
+}

@@ -1,0 +1,49 @@
+export const ASCII_WORD = /[\w$#]+/y;
+export const WORD = /(?:[\p{ID_Continue}$_#\u200c\u200d]|\\u(?:\{[\da-f]+\}|[\da-f]{4}))+/iuy;
+export const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)n?/iy;
+export const PUNCTUATOR = /=>|\.\.\.|\?\.(?!\d)|(?:\*\*|&&|\|\||\?\?|<<|[=!]=?|[-+*%&|^<])=?|>|[~?:.,;@/]/y;
+export const STRING = /"(?:[^"\\\n\r]|\\(?:\r\n|[^]))*"|'(?:[^'\\\n\r]|\\(?:\r\n|[^]))*'/y;
+export const UPDATE = /\+\+|--/y;
+export const OTHER_SPACE = /[\s\ufeff]+/y;
+export const REGEX = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n\r\u2028\u2029])*\]|[^/\\[\n\r\u2028\u2029])+\//y;
+export const LINE_END = /[\n\r\u2028\u2029]/;
+
+const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
+export const HEADS = words("if for while with");
+/** Words behind which an operand comes. */
+export const PREFIXES = words(
+  "typeof void delete new return throw in instanceof extends keyof unique infer as satisfies is",
+);
+/** Words behind which neither an operand nor a new statement comes at once. */
+const STARTS = words("function class const var switch try finally catch default enum import export do else case");
+/** Words that may also be names. */
+const UNSURE = words(
+  "await yield of async let static readonly abstract declare type get set accessor asserts as satisfies is infer keyof unique",
+);
+/** Words that can carry on what stands before them. */
+export const CARRY_ON = words("in of instanceof as satisfies extends is else catch finally while implements");
+/** Operators that nest to the right. */
+const RIGHTWARD = words("=> ? ** ... :");
+export const OPENERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+
+export const CLOSERS: ReadonlySet<string> = new Set(Object.values(OPENERS));
+
+export type Last = "operand" | "operator" | "brace" | "unsure";
+
+export function kindOf(word: string): Last {
+  if (UNSURE.has(word)) return "unsure";
+  return HEADS.has(word) || PREFIXES.has(word) || STARTS.has(word) ? "operator" : "operand";
+}
+
+export function afterBracket(character: string, head: boolean): Last {
+  if (character === "}") return "brace";
+  return head ? "operator" : "operand";
+}
+
+export function nestsRight(operator: string): boolean {
+  return RIGHTWARD.has(operator) || (operator.endsWith("=") && !/^[=!<]=/.test(operator));
+}
+
+export function endsOperand(last: Last): boolean {
+  return last === "operand" || last === "brace";
+}

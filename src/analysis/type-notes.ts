@@ -1,0 +1,27 @@
+import type { TSSignature, TSType } from "oxc-parser";
+import type { Node, TreeVisitor, Wrapper } from "./syntax-tree.ts";
+
+/** What types a program states, for what is learned from them. */
+export class TypeNotes implements TreeVisitor {
+  /** `args.path as string`, by the expression without the type. */
+  readonly assertions = new Map<Node, TSType>();
+  readonly #declared = new Map<string, Node>();
+
+  unwrap(wrapper: Wrapper, inner: Node): void {
+    if (wrapper.type === "ParenthesizedExpression" || !("typeAnnotation" in wrapper)) return;
+    this.assertions.set(inner, wrapper.typeAnnotation);
+  }
+
+  typeOnly(node: Node): void {
+    if (node.type === "TSInterfaceDeclaration" || node.type === "TSTypeAliasDeclaration") {
+      this.#declared.set(node.id.name, node);
+    }
+  }
+
+  /** The type a name stands for; for an interface its members. */
+  resolve(name: string): TSType | readonly TSSignature[] | undefined {
+    const node = this.#declared.get(name);
+    if (node?.type === "TSTypeAliasDeclaration") return node.typeAnnotation;
+    return node?.type === "TSInterfaceDeclaration" ? node.body.body : undefined;
+  }
+}

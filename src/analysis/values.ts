@@ -1,0 +1,53 @@
+import type { KnownTool } from "./structure.ts";
+import type { Node, NodeOf } from "./syntax-tree.ts";
+
+/** A place in the program where a tool or capability is called, or handed to somebody who may call it. */
+export interface Site {
+  readonly kind: "task" | "capability" | "dynamic";
+  /** Tool id or name of the capability; undefined where it is computed. */
+  readonly name?: string;
+  readonly tool?: KnownTool;
+  /** The call, or the expression that is handed on. */
+  readonly node: Node;
+  readonly call?: NodeOf<"CallExpression">;
+  /** What evaluates to the tool's function; undefined where a whole server or everything is handed on. */
+  readonly callee?: Node;
+}
+
+/** What an expression is known to be before anything runs. */
+export type Value =
+  | { readonly kind: "global" }
+  | { readonly kind: "mcp" }
+  | { readonly kind: "server"; readonly server: string | undefined }
+  | { readonly kind: "tool"; readonly server: string | undefined; readonly tool: string | undefined }
+  | { readonly kind: "capabilities" }
+  /** A namespace or a capability: both spellings exist, the call decides. */
+  | { readonly kind: "capability"; readonly names: readonly (string | undefined)[] }
+  | { readonly kind: "args"; readonly path: readonly string[] }
+  | { readonly kind: "result"; readonly site: Site; readonly path: string };
+
+/** What `value.key` is; `undefined` as a key is one that is computed. */
+export function memberOf(value: Value, key: string | undefined): Value | undefined {
+  if (value.kind === "mcp") return { kind: "server", server: key };
+  if (value.kind === "server") return { kind: "tool", server: value.server, tool: key };
+  if (value.kind === "capabilities") return { kind: "capability", names: [key] };
+  if (value.kind === "capability")
+    return value.names.length > 1 ? undefined : { ...value, names: [...value.names, key] };
+  return key === undefined ? undefined : namedMemberOf(value, key);
+}
+
+function namedMemberOf(value: Value, key: string): Value | undefined {
+  if (value.kind === "global" && (key === "mcp" || key === "capabilities")) return { kind: key };
+  if (value.kind === "args") return { kind: "args", path: [...value.path, key] };
+  return value.kind === "result" ? { ...value, path: value.path + formatKey(key) } : undefined;
+}
+
+/** Gives access to tools or capabilities. */
+export function isAccess(value: Value): boolean {
+  return value.kind !== "args" && value.kind !== "result" && value.kind !== "global";
+}
+
+function formatKey(key: string): string {
+  if (/^\d+$/.test(key)) return `[${key}]`;
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
