@@ -18,9 +18,10 @@ export const graph: Command = {
     const [name = ""] = input.args;
     const daemon = await reachDaemon(input);
     const path = `/api/capability?name=${encodeURIComponent(name)}`;
-    const { graph: structure } = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const details = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const { graph: structure } = details;
     const { mermaid, dot } = input.options;
     const text = mermaid === true ? drawMermaid(structure) : dot === true ? drawDot(structure) : drawOutline(structure);
-    return { data: structure, text };
+    return { data: details, text };
   },
 };
