@@ -6,7 +6,13 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
-import { type Learning, readLearning, readOutputSchemas } from "../learning/learning-store.ts";
+import {
+  type EdgeStatistics,
+  type Learning,
+  readEdges,
+  readLearning,
+  readOutputSchemas,
+} from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";
@@ -48,6 +54,8 @@ export interface CapabilityDetails extends Capability {
   readonly learning: Learning;
   readonly outputSchema: SeenSchema | undefined;
   readonly usage: CapabilityUsage;
+  /** How what it uses belongs together, by all runs of the scope. */
+  readonly edges: readonly EdgeStatistics[];
   /** Names of the capabilities it calls. */
   readonly dependencies: readonly string[];
 }
@@ -106,6 +114,7 @@ export class Inspector {
       learning: await readLearning(db, scope, capability),
       outputSchema: schemas.get(subject),
       usage: await readUsage(db, scope, capability.id),
+      edges: await readEdges(db, scope, [subject, ...capability.toolsUsed]),
       dependencies: await listDependencies(db, scope, capability.id),
     };
   }

@@ -99,3 +99,44 @@ export async function widenOutputSchema(
     return schema;
   });
 }
+
+export interface EdgeStatistics {
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+  readonly observed: number;
+  /** How sure it is that the two belong together, from 0 to 1. */
+  readonly confidence: number;
+}
+
+/** Connections among these tools and capabilities. */
+export async function readEdges(
+  db: Db,
+  { org, project }: Scope,
+  subjects: readonly string[],
+): Promise<EdgeStatistics[]> {
+  const rows = await db
+    .selectFrom("tool_edge")
+    .select(["from_id", "to_id", "edge_type", "source", "observed_count"])
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("from_id", "in", [...subjects])
+    .where("to_id", "in", [...subjects])
+    .orderBy("from_id")
+    .orderBy("to_id")
+    .orderBy("edge_type")
+    .execute();
+  return rows.map((row) => ({
+    from: row.from_id,
+    to: row.to_id,
+    type: row.edge_type,
+    observed: row.observed_count,
+    confidence: edgeConfidence(row.source, row.observed_count),
+  }));
+}
+
+/** Schemas that fit say little, a program that connects the two more, and each run that did more still. */
+export function edgeConfidence(source: "template" | "inferred" | "observed", observed: number): number {
+  if (source === "template") return 0.3;
+  return source === "inferred" ? 0.5 : Math.max(0.5, observed / (observed + 1));
+}

@@ -5,6 +5,7 @@ import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../usage/usage-log.ts";
+import { newNameOf, withNotice } from "./deprecated-tools.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { OwnToolParts } from "./own-tools.ts";
 import { ParkedCalls } from "./parked-calls.ts";
@@ -100,9 +101,11 @@ export class Gateway implements Disposable {
   }
 
   resolveTool(name: string): ResolvedTool {
-    const canonical = this.#resolveCanonical(this.surface.toolNames, name, "tool");
-    const own = this.#ownTools.get(canonical);
-    if (own !== undefined) {
+    const newName = newNameOf(name);
+    const canonical = this.#resolveCanonical(this.surface.toolNames, newName ?? name, "tool");
+    const known = this.#ownTools.get(canonical);
+    if (known !== undefined) {
+      const own = newName === undefined ? known : withNotice(known, name);
       const { definition } = own;
       return {
         kind: "own",
