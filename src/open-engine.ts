@@ -43,6 +43,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const engine = new Engine({
+    client,
     db,
     sandbox,
     tools,

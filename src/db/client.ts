@@ -21,6 +21,8 @@ export interface DatabaseClient extends AsyncDisposable {
   readonly db: Db;
   /** Statements as plain text, several at once when there are no values: for job queue and migrations. */
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  /** One statement that is planned once per connection: for large ones that run often. Equal names, equal texts. */
+  executePrepared(name: string, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
   listen(channel: string, handlers: ListenHandlers): Promise<Listening>;
   /** Resolves with the reason when the engine has died under us. Nothing can be asked of it after that. */
   readonly lost: Promise<Error>;

@@ -6,7 +6,7 @@ import pg from "pg";
 import { fromErrorReport, PmlError } from "../errors.ts";
 import type { DatabaseClient, ListenHandlers } from "./client.ts";
 import type { Ownership } from "./owner-lock.ts";
-import { connectionDefaults, createDb, executeText } from "./pool-client.ts";
+import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";
 import { prepareDataDirectory } from "./template.ts";
 import { WireSocket } from "./wire-socket.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
@@ -40,6 +40,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
     lost,
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
+    executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
     async listen(channel, handlers) {
       const onChannel = listeners.get(channel) ?? new Set();
       listeners.set(channel, onChannel.add(handlers));

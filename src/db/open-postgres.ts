@@ -1,7 +1,7 @@
 import pg from "pg";
 import { PmlError } from "../errors.ts";
 import type { DatabaseClient } from "./client.ts";
-import { connectionDefaults, createDb, executeText } from "./pool-client.ts";
+import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";
 import { listenWithReconnect } from "./postgres-listener.ts";
 
 const OLDEST_SUPPORTED_MAJOR = 15;
@@ -28,6 +28,7 @@ export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<
     lost: new Promise(() => undefined), // a server may go and come back; each query then says so
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
+    executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
     listen: (channel, handlers) => listenWithReconnect(connection, channel, handlers),
     [Symbol.asyncDispose]: () => pool.end(),
   };

@@ -36,3 +36,11 @@ export async function executeText(
     client.release();
   }
 }
+
+export async function executePrepared(
+  pool: pg.Pool,
+  statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
+): Promise<{ rows: unknown[] }> {
+  const { rows } = await pool.query<pg.QueryResultRow>({ ...statement, values: [...statement.values] });
+  return { rows };
+}

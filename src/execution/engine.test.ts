@@ -54,6 +54,7 @@ async function createScene(client: DatabaseClient): Promise<Scene> {
   const calls: string[] = [];
   const permissions = await createPermissions({ client, events: createEventBus(), config });
   const engine = new Engine({
+    client,
     db: client.db,
     sandbox,
     tools: createDirectory(),

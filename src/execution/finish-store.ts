@@ -1,5 +1,5 @@
-import { sql } from "kysely";
-import type { Db, Tx } from "../db/client.ts";
+import { SCOPE_CHANNEL } from "../capabilities/scope-version-store.ts";
+import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
 import type { LearnedEdge } from "../learning/observed-edges.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -29,20 +29,12 @@ export interface FinishedRun {
 
 export const PREVIEW_LENGTH = 240;
 
-/**
- * Run, journal, trace, results, counters and graph in one statement: one round trip, one commit, and
- * never one without the others.
- */
-export async function finishRun(db: Db | Tx, finished: FinishedRun): Promise<void> {
-  const { run } = finished;
-  const { org, project } = run.scope;
-  const p = sql`(SELECT ${toJson(toPayload(finished))}::jsonb AS j)`;
-  await sql`
-    WITH p AS MATERIALIZED ${p},
+const FINISH_RUN = `
+    WITH p AS MATERIALIZED (SELECT $1::jsonb AS j),
     run AS (
       INSERT INTO execution_run AS r (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
         started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, result, error, logs, finished_at)
-      SELECT ${org}, ${run.id}::uuid, ${project}, n.kind, n.state, n.record_id, n.version, n.source_hash, n.intent, n.input,
+      SELECT $2::text, $4::uuid, $3, n.kind, n.state, n.record_id, n.version, n.source_hash, n.intent, n.input,
         n.seed, n.started_ms, n.principal, n.client, n.parent_run_id, n.parent_call, n.options,
         ARRAY(SELECT jsonb_array_elements_text(n.approved_tools)), n.result, n.error, n.logs, now()
       FROM p, jsonb_to_record(j->'run') AS n(kind text, state text, record_id uuid, version integer, source_hash text,
@@ -53,31 +45,31 @@ export async function finishRun(db: Db | Tx, finished: FinishedRun): Promise<voi
         input = excluded.input),
     journal AS (
       INSERT INTO run_journal (org, run_id, seq, kind, node_id, loop_index, tool_id, payload)
-      SELECT ${org}, ${run.id}::uuid, e.seq, e.kind, e.node_id, e.loop_index, e.tool_id, e.payload
+      SELECT $2, $4::uuid, e.seq, e.kind, e.node_id, e.loop_index, e.tool_id, e.payload
       FROM p, jsonb_to_recordset(j->'entries')
         AS e(seq integer, kind text, node_id text, loop_index text, tool_id text, payload jsonb)
       ON CONFLICT (org, run_id, seq) DO NOTHING),
     rewritten AS (
       UPDATE run_journal AS w SET payload = e.payload
       FROM p, jsonb_to_recordset(j->'rewritten') AS e(seq integer, payload jsonb)
-      WHERE w.org = ${org} AND w.run_id = ${run.id}::uuid AND w.seq = e.seq),
+      WHERE w.org = $2 AND w.run_id = $4::uuid AND w.seq = e.seq),
     trace AS (
       INSERT INTO execution_trace (org, run_id, project, record_id, version, parent_run_id, success, error, executed_path,
         decisions, task_summaries, duration_ms)
-      SELECT ${org}, ${run.id}::uuid, ${project}, n.record_id, n.version, n.parent_run_id, n.success, n.error, n.path,
+      SELECT $2, $4::uuid, $3, n.record_id, n.version, n.parent_run_id, n.success, n.error, n.path,
         n.decisions, n.tasks, n.duration_ms
       FROM p, jsonb_to_record(j->'trace') AS n(record_id uuid, version integer, parent_run_id uuid, success boolean,
         error jsonb, path jsonb, decisions jsonb, tasks jsonb, duration_ms double precision)
       ON CONFLICT (org, run_id) DO NOTHING),
     results AS (
       INSERT INTO task_results (org, run_id, task_id, tool_id, status, preview, result, result_bytes, expires_at)
-      SELECT ${org}, ${run.id}::uuid, t.id, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
-        octet_length(t.result), now() + make_interval(secs => ${finished.resultSeconds})
+      SELECT $2, $4::uuid, t.id, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
+        octet_length(t.result), now() + make_interval(secs => $7::double precision)
       FROM p, jsonb_to_recordset(j->'results') AS t(id text, tool text, status text, preview text, result text)
       ON CONFLICT (org, run_id, task_id) DO NOTHING),
     stat AS (
       INSERT INTO capability_stat AS s (org, record_id, usage_count, success_count, total_latency_ms, last_used_at)
-      SELECT ${org}, n.record_id, 1, CASE WHEN n.success THEN 1 ELSE 0 END, n.duration_ms::bigint, now()
+      SELECT $2, n.record_id, 1, CASE WHEN n.success THEN 1 ELSE 0 END, n.duration_ms::bigint, now()
       FROM p, jsonb_to_record(j->'trace') AS n(record_id uuid, success boolean, duration_ms double precision)
       WHERE j->>'counts' = 'true'
       ON CONFLICT (org, record_id) DO UPDATE SET usage_count = s.usage_count + 1,
@@ -85,7 +77,7 @@ export async function finishRun(db: Db | Tx, finished: FinishedRun): Promise<voi
         total_latency_ms = s.total_latency_ms + excluded.total_latency_ms, last_used_at = now()),
     path AS (
       INSERT INTO capability_path AS s (org, record_id, version, path_key, path, count, success_count, total_ms)
-      SELECT ${org}, n.record_id, n.version, md5(n.path::text), ARRAY(SELECT jsonb_array_elements_text(n.path)), 1,
+      SELECT $2, n.record_id, n.version, md5(n.path::text), ARRAY(SELECT jsonb_array_elements_text(n.path)), 1,
         CASE WHEN n.success THEN 1 ELSE 0 END, n.duration_ms
       FROM p, jsonb_to_record(j->'trace')
         AS n(record_id uuid, version integer, path jsonb, success boolean, duration_ms double precision)
@@ -94,7 +86,7 @@ export async function finishRun(db: Db | Tx, finished: FinishedRun): Promise<voi
         success_count = s.success_count + excluded.success_count, total_ms = s.total_ms + excluded.total_ms),
     decided AS (
       INSERT INTO capability_decision AS s (org, record_id, version, node_id, outcome, count, success_count)
-      SELECT ${org}, ${run.recordId}::uuid, ${run.version}::integer, d.node, d.outcome, d.count,
+      SELECT $2, $5::uuid, $6::integer, d.node, d.outcome, d.count,
         CASE WHEN j->'trace'->>'success' = 'true' THEN d.count ELSE 0 END
       FROM p, jsonb_to_recordset(j->'decisions') AS d(node text, outcome text, count bigint)
       WHERE j->>'counts' = 'true'
@@ -102,17 +94,32 @@ export async function finishRun(db: Db | Tx, finished: FinishedRun): Promise<voi
         success_count = s.success_count + excluded.success_count),
     edges AS (
       INSERT INTO tool_edge AS s (org, project, from_id, to_id, edge_type, source, observed_count)
-      SELECT ${org}, ${project}, e.from_id, e.to_id, e.type, 'observed', 1
+      SELECT $2, $3, e.from_id, e.to_id, e.type, 'observed', 1
       FROM p, jsonb_to_recordset(j->'edges') AS e(from_id text, to_id text, type text)
       ON CONFLICT (org, project, from_id, to_id, edge_type) DO UPDATE SET observed_count = s.observed_count + 1,
         source = 'observed', last_at = now()),
     nested AS (
       INSERT INTO capability_dependency AS s (org, from_record_id, to_record_id, observed_count)
-      SELECT ${org}, ${run.recordId}::uuid, value::uuid, 1 FROM p, jsonb_array_elements_text(j->'nested')
-      ON CONFLICT (org, from_record_id, to_record_id) DO UPDATE SET observed_count = s.observed_count + 1)
-    UPDATE capability_records SET state = 'active', updated_at = now()
-    WHERE org = ${org} AND id = ${run.recordId}::uuid AND state = 'draft'
-      AND ${finished.state === "succeeded" && finished.activate}`.execute(db);
+      SELECT $2, $5::uuid, value::uuid, 1 FROM p, jsonb_array_elements_text(j->'nested')
+      ON CONFLICT (org, from_record_id, to_record_id) DO UPDATE SET observed_count = s.observed_count + 1),
+    activated AS (
+      UPDATE capability_records SET state = 'active', updated_at = now()
+      FROM p WHERE org = $2 AND id = $5::uuid AND state = 'draft' AND j->>'activate' = 'true' RETURNING id),
+    bumped AS (
+      INSERT INTO scope_version AS s (org, project) SELECT $2, $3 FROM activated
+      ON CONFLICT (org, project) DO UPDATE SET version = s.version + 1, changed_at = now() RETURNING version)
+    SELECT pg_notify('${SCOPE_CHANNEL}', jsonb_build_object('org', $2, 'project', $3)::text) FROM bumped`;
+
+/**
+ * Run, journal, trace, results, counters and graph in one statement: one round trip, one commit, and
+ * never one without the others. A draft that became a capability is told of, as every change of a scope is.
+ */
+export async function finishRun(client: Pick<DatabaseClient, "executePrepared">, finished: FinishedRun): Promise<void> {
+  const { run, resultSeconds } = finished;
+  const { org, project } = run.scope;
+  const payload = toJson(toPayload(finished));
+  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds];
+  await client.executePrepared("finish-run", FINISH_RUN, values);
 }
 
 function toPayload(finished: FinishedRun): Record<string, unknown> {
@@ -121,6 +128,7 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
   return {
     // A run that somebody broke off says nothing about the program.
     counts: state !== "cancelled",
+    activate: success && finished.activate,
     run: {
       kind: run.kind,
       state,

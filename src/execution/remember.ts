@@ -1,6 +1,5 @@
-import { bumpScope } from "../capabilities/scope-version-store.ts";
 import type { StructureNode } from "../analysis/structure.ts";
-import type { Db } from "../db/client.ts";
+import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
 import { type LearnedEdge, observedEdges } from "../learning/observed-edges.ts";
@@ -15,7 +14,7 @@ import type { LogLine, Run } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
 export interface MemoryOptions {
-  readonly db: Db;
+  readonly client: DatabaseClient;
   readonly resultSeconds: number;
   /** Values beyond this are kept as long as results are, and not in the journal. */
   readonly maxValueBytes: number;
@@ -42,18 +41,11 @@ export class Memory {
   }
 
   async remember(ended: EndedRun): Promise<Trace> {
-    const { run, runnable, journal } = ended;
-    const { db } = this.#options;
+    const { runnable, journal } = ended;
     const unwritten = await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
     const finished = this.#describe(ended, trace, unwritten);
-    const becomesActive = runnable.capability.state === "draft" && finished.state === "succeeded" && finished.activate;
-    if (becomesActive) {
-      await db.transaction().execute(async (tx) => {
-        await finishRun(tx, finished);
-        await bumpScope(tx, run.scope);
-      });
-    } else await finishRun(db, finished);
+    await finishRun(this.#options.client, finished);
     await this.#learnShapes(ended, trace);
     return trace;
   }
@@ -106,12 +98,12 @@ export class Memory {
     if (ended.kind === "returned") seen.push([`cap:${run.recordId}`, inferSchema(ended.value)]);
     const key = (subject: string): string => `${run.scope.org}/${run.scope.project}/${subject}`;
     const unknown = [...new Set(seen.map(([subject]) => subject))].filter((each) => !this.#schemas.has(key(each)));
-    for (const [subject, schema] of await readOutputSchemas(this.#options.db, run.scope, unknown))
+    for (const [subject, schema] of await readOutputSchemas(this.#options.client.db, run.scope, unknown))
       this.#schemas.set(key(subject), schema);
     for (const [subject, schema] of seen) {
       const known = this.#schemas.get(key(subject));
       if (known !== undefined && isDeepStrictEqual(mergeSchemas(known, schema), known)) continue;
-      const widened = await widenOutputSchema(this.#options.db, run.scope, { subject, seen: schema });
+      const widened = await widenOutputSchema(this.#options.client.db, run.scope, { subject, seen: schema });
       this.#schemas.set(key(subject), widened);
     }
   }

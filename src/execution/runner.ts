@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
-import type { Db } from "../db/client.ts";
+import type { DatabaseClient, Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
@@ -17,6 +17,7 @@ import type { Trace } from "./trace.ts";
 import type { RunLimits, Sandbox } from "./worker-bridge.ts";
 
 export interface RunnerOptions {
+  readonly client: DatabaseClient;
   readonly db: Db;
   readonly sandbox: Sandbox;
   readonly tools: ToolDirectory;
