@@ -75,6 +75,7 @@ export const LAYERS: readonly Layer[] = [
       "permission-words",
       "permissions",
       "learning",
+      "results",
       "capabilities",
       "config",
       "db-client",

@@ -23,7 +23,7 @@ import type { Suggest } from "./discovery/suggest.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
-import { dropOldDrafts, dropOldRuns } from "./execution/retention-store.ts";
+import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
@@ -198,6 +198,7 @@ function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[
     { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
     { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
     { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
+    { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },
     { name: "drafts.expire", cron: "50 2 * * *", run: () => dropOldDrafts(client.db, runs.draftDays) },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];

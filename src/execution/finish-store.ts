@@ -3,7 +3,8 @@ import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
 import type { LearnedEdge } from "../learning/observed-edges.ts";
 import type { JournalEntry } from "./journal.ts";
-import { type LogLine, type Run, type RunError, type RunState, toJson, toRow } from "./run-store.ts";
+import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
+import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
 import type { Trace } from "./trace.ts";
 
 /** How a run ended and what is to be remembered of it. */
@@ -15,10 +16,8 @@ export interface FinishedRun {
   readonly logs: readonly LogLine[];
   readonly trace: Trace;
   readonly durationMs: number;
-  /** Entries the database does not have yet. */
+  /** The whole journal, in the form in which it is kept. */
   readonly entries: readonly JournalEntry[];
-  /** Entries it has in a form that must not stay. */
-  readonly rewritten: readonly JournalEntry[];
   readonly edges: readonly LearnedEdge[];
   /** Ids of the capabilities it called. */
   readonly calledCapabilities: readonly string[];
@@ -43,16 +42,11 @@ const FINISH_RUN = `
       ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, result = excluded.result, error = excluded.error,
         logs = excluded.logs, finished_at = now(), owner = NULL, lease_until = NULL, approved_tools = excluded.approved_tools,
         input = excluded.input),
-    journal AS (
-      INSERT INTO run_journal (org, run_id, seq, kind, node_id, loop_index, tool_id, payload)
-      SELECT $2, $4::uuid, e.seq, e.kind, e.node_id, e.loop_index, e.tool_id, e.payload
-      FROM p, jsonb_to_recordset(j->'entries')
-        AS e(seq integer, kind text, node_id text, loop_index text, tool_id text, payload jsonb)
-      ON CONFLICT (org, run_id, seq) DO NOTHING),
-    rewritten AS (
-      UPDATE run_journal AS w SET payload = e.payload
-      FROM p, jsonb_to_recordset(j->'rewritten') AS e(seq integer, payload jsonb)
-      WHERE w.org = $2 AND w.run_id = $4::uuid AND w.seq = e.seq),
+journal AS (
+      INSERT INTO run_journal AS w (org, run_id, seq, kind, payload)
+      SELECT $2, $4::uuid, 0, 'batch', $8::jsonb FROM p WHERE j->>'hasEntries' = 'true'
+      ON CONFLICT (org, run_id, seq) DO UPDATE SET payload = excluded.payload),
+    superseded AS (DELETE FROM run_journal WHERE org = $2 AND run_id = $4::uuid AND seq > 0),
     trace AS (
       INSERT INTO execution_trace (org, run_id, project, record_id, version, parent_run_id, success, error, executed_path,
         decisions, task_summaries, duration_ms)
@@ -62,8 +56,8 @@ const FINISH_RUN = `
         error jsonb, path jsonb, decisions jsonb, tasks jsonb, duration_ms double precision)
       ON CONFLICT (org, run_id) DO NOTHING),
     results AS (
-      INSERT INTO task_results (org, run_id, task_id, tool_id, status, preview, result, result_bytes, expires_at)
-      SELECT $2, $4::uuid, t.id, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
+      INSERT INTO task_results (org, project, run_id, task_id, tool_id, status, preview, result, result_bytes, expires_at)
+      SELECT $2, $3, $4::uuid, t.id, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
         octet_length(t.result), now() + make_interval(secs => $7::double precision)
       FROM p, jsonb_to_recordset(j->'results') AS t(id text, tool text, status text, preview text, result text)
       ON CONFLICT (org, run_id, task_id) DO NOTHING),
@@ -118,7 +112,8 @@ export async function finishRun(client: Pick<DatabaseClient, "executePrepared">,
   const { run, resultSeconds } = finished;
   const { org, project } = run.scope;
   const payload = toJson(toPayload(finished));
-  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds];
+  const journal = toBatch(finished.entries);
+  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds, journal];
   await client.executePrepared("finish-run", FINISH_RUN, values);
 }
 
@@ -149,8 +144,7 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
       error,
       logs,
     },
-    entries: finished.entries.map(toRow),
-    rewritten: finished.rewritten.map(toRow),
+    hasEntries: finished.entries.length > 0,
     trace: {
       record_id: run.recordId,
       version: run.version,
@@ -162,22 +156,37 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
       tasks: trace.tasks.map(({ result: _full, ...task }) => task),
       duration_ms: durationMs,
     },
-    results: trace.tasks
-      .filter(({ status }) => status !== "unfinished")
-      .map((task) => {
-        const text = JSON.stringify(task.status === "error" ? { error: task.error } : (task.result ?? null));
-        return {
-          id: task.id,
-          tool: task.tool,
-          status: task.status,
-          preview: text.slice(0, PREVIEW_LENGTH),
-          result: text,
-        };
-      }),
+    results: packResults(trace),
     decisions: countDecisions(trace),
     edges: finished.edges.map(({ from, to, type }) => ({ from_id: from, to_id: to, type })),
     nested: finished.calledCapabilities,
   };
+}
+
+interface ResultRow {
+  readonly id: string;
+  readonly tool: string | null;
+  readonly status: string;
+  readonly preview: string;
+  readonly result: string;
+}
+
+/** Short results share a row: most have a few words, and each row costs more than they do. */
+function packResults({ tasks }: Trace): ResultRow[] {
+  const texts = tasks
+    .filter(({ status }) => status !== "unfinished")
+    .map(({ id, tool, status, error, result }) => {
+      const text = JSON.stringify(status === "error" ? { error } : (result ?? null));
+      return { id, tool, status, preview: text.slice(0, PREVIEW_LENGTH), result: text };
+    });
+  const short = texts.filter(({ result }) => result.length <= LONGEST_PACKED);
+  const long = texts.filter(({ result }) => result.length > LONGEST_PACKED);
+  if (short.length === 0) return long;
+  const packed = Object.fromEntries(
+    short.map(({ id, tool, result: text }) => [id, { tool, text } satisfies PackedResult]),
+  );
+  const row = { id: PACKED_TASK, tool: null, status: "success", preview: "", result: JSON.stringify(packed) };
+  return [...long, row];
 }
 
 function countDecisions({ decisions }: Trace): { node: string; outcome: string; count: number }[] {

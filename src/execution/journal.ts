@@ -64,11 +64,6 @@ export class Journal {
     return this.#entries;
   }
 
-  /** How many entries the database has. */
-  get written(): number {
-    return this.#written;
-  }
-
   append(entry: Unnumbered<JournalEntry>): number {
     const seq = this.#entries.length;
     this.#entries.push({ ...entry, seq });

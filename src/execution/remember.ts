@@ -42,21 +42,16 @@ export class Memory {
 
   async remember(ended: EndedRun): Promise<Trace> {
     const { runnable, journal } = ended;
-    const unwritten = await journal.close();
+    await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
-    const finished = this.#describe(ended, trace, unwritten);
+    const finished = this.#describe(ended, trace);
     await finishRun(this.#options.client, finished);
     await this.#learnShapes(ended, trace);
     return trace;
   }
 
-  #describe(ended: EndedRun, trace: Trace, unwritten: readonly JournalEntry[]): FinishedRun {
+  #describe(ended: EndedRun, trace: Trace): FinishedRun {
     const { run, runnable, journal, logs, durationMs, nested } = ended;
-    const written = journal.entries.slice(0, journal.written);
-    const rewritten = written.flatMap((entry) => {
-      const kept = this.#keepable(entry);
-      return kept === entry ? [] : [kept];
-    });
     const outcome = ended.ended;
     return {
       run: { ...run, args: redact(run.args) as Run["args"], intent: redactText(run.intent) },
@@ -66,8 +61,7 @@ export class Memory {
       logs: logs.map(({ level, text }) => ({ level, text: redactText(text) })),
       trace: { ...trace, tasks: trace.tasks.map(redactTask) },
       durationMs,
-      entries: unwritten.map((entry) => this.#keepable(entry)),
-      rewritten,
+      entries: journal.entries.map((entry) => this.#keepable(entry)),
       edges: learnedEdges(runnable, trace, nested),
       calledCapabilities: [...new Set(nested.values())].filter((id) => id !== run.recordId),
       activate: runnable.warnings.length === 0,

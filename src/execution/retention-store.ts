@@ -14,6 +14,14 @@ export async function dropOldRuns(db: Db, days: number): Promise<void> {
   }
 }
 
+/** That something expired need not be told for ever. */
+export async function dropOldResults(db: Db, days: number): Promise<void> {
+  await db
+    .deleteFrom("task_results")
+    .where("expires_at", "<", sql<Date>`now() - make_interval(secs => ${days * 86_400})`)
+    .execute();
+}
+
 /** Programs that never succeeded and that nobody has tried for long. */
 export async function dropOldDrafts(db: Db, days: number): Promise<void> {
   await sql`

@@ -86,12 +86,13 @@ export async function appendEntries(db: Db, run: Run, entries: readonly JournalE
   if (entries.length > 0) await sql`${insertEntries(run, entries)}`.execute(db);
 }
 
+/** A write of the journal is one row, however many entries it has; `seq` is that of the first. */
 function insertEntries({ scope, id }: Pick<Run, "scope" | "id">, entries: readonly JournalEntry[]) {
+  const [first] = entries;
   return sql`
-    INSERT INTO run_journal (org, run_id, seq, kind, node_id, loop_index, tool_id, payload)
-    SELECT ${scope.org}, ${id}::uuid, e.seq, e.kind, e.node_id, e.loop_index, e.tool_id, e.payload
-    FROM jsonb_to_recordset(${toJson(entries.map(toRow))}::jsonb)
-      AS e(seq integer, kind text, node_id text, loop_index text, tool_id text, payload jsonb)
+    INSERT INTO run_journal (org, run_id, seq, kind, payload)
+    SELECT ${scope.org}, ${id}::uuid, ${first?.seq ?? 0}, 'batch', ${toBatch(entries)}::jsonb
+    WHERE ${entries.length > 0}
     ON CONFLICT (org, run_id, seq) DO NOTHING`;
 }
 
@@ -115,15 +116,12 @@ export async function parkRun(
 export async function readJournal(db: Db, { org }: Scope, runId: string): Promise<JournalEntry[]> {
   const rows = await db
     .selectFrom("run_journal")
-    .select(["seq", "kind", "node_id", "loop_index", "payload"])
+    .select("payload")
     .where("org", "=", org)
     .where("run_id", "=", runId)
     .orderBy("seq")
     .execute();
-  return rows.map(
-    ({ seq, kind, node_id: node, loop_index: loop, payload }) =>
-      ({ seq, kind, node: node ?? undefined, loop: loop ?? "", ...fromPayload(payload) }) as unknown as JournalEntry,
-  );
+  return rows.flatMap(({ payload }) => fromBatch(payload));
 }
 
 export async function findRun(db: Db, { org, project }: Scope, id: string): Promise<StoredRun | undefined> {
@@ -197,24 +195,6 @@ export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<vo
     .execute();
 }
 
-export function toRow(entry: JournalEntry): JsonObject {
-  const { seq, kind } = entry;
-  switch (entry.kind) {
-    case "call": {
-      const { node, loop, target, args, at } = entry;
-      const tool = target.kind === "tool" ? target.tool : target.kind === "capability" ? `cap:${target.name}` : null;
-      const payload = toPayload({ target: { ...target }, args, at });
-      return { seq, kind, node_id: node ?? null, loop_index: loop, tool_id: tool, payload };
-    }
-    case "answer": {
-      const { call, clock, outcome } = entry;
-      return { seq, kind, payload: toPayload({ call, clock, outcome: outcome as unknown as JsonValue }) };
-    }
-    case "decision":
-      return { seq, kind, node_id: entry.node, loop_index: entry.loop, payload: { outcome: entry.outcome } };
-  }
-}
-
 /** What jsonb cannot hold: NUL, and half of a surrogate pair, as JSON.stringify writes them. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
@@ -222,15 +202,15 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null).replace(UNSTORABLE, String.raw`$1\ufffd`);
 }
 
-/** Replay needs every character: a payload that jsonb cannot hold is kept as text in it. */
-function toPayload(payload: JsonObject): JsonObject {
-  const text = JSON.stringify(payload);
-  return text.search(UNSTORABLE) === -1 ? payload : { exact: text };
+/** Replay needs every character: entries that jsonb cannot hold are kept as text in it. */
+export function toBatch(entries: readonly JournalEntry[]): string {
+  const text = JSON.stringify({ entries });
+  return text.search(UNSTORABLE) === -1 ? text : JSON.stringify({ exact: text });
 }
 
-function fromPayload(payload: unknown): object {
-  const { exact } = payload as { exact?: string };
-  return exact === undefined ? (payload as object) : (JSON.parse(exact) as object);
+function fromBatch(payload: unknown): JournalEntry[] {
+  const { exact, entries } = payload as { exact?: string; entries?: JournalEntry[] };
+  return exact === undefined ? (entries ?? []) : (JSON.parse(exact) as { entries: JournalEntry[] }).entries;
 }
 
 interface RunRow {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
+import { findPacked, PACKED_TASK } from "./packed-results.ts";
 
 type ContentType = "text/plain" | "application/json";
 
@@ -49,31 +50,55 @@ export async function insertResult(db: Db, { org, project }: Scope, result: NewR
     .execute();
 }
 
+export interface Stretch {
+  readonly offset: number;
+  readonly limit: number;
+}
+
 /** A stretch of a result, or without one all of it. */
 export async function findResult(
   db: Db,
   { org, project }: Scope,
   { workflow, task }: ResultKey,
-  stretch?: { readonly offset: number; readonly limit: number },
+  stretch?: Stretch,
 ): Promise<ResultRow | undefined> {
   const bytes =
     stretch === undefined
       ? sql<Buffer | null>`result`
-      : sql<Buffer | null>`substring(result from ${stretch.offset + 1}::int for ${stretch.limit}::int)`;
-  const row = await db
+      : sql<Buffer | null>`CASE WHEN task_id = ${PACKED_TASK} THEN result
+          ELSE substring(result from ${stretch.offset + 1}::int for ${stretch.limit}::int) END`;
+  const rows = await db
     .selectFrom("task_results")
-    .select(["tool_id", "content_type", "result_bytes", "expires_at", bytes.as("bytes")])
+    .select(["task_id", "tool_id", "content_type", "result_bytes", "expires_at", bytes.as("bytes")])
     .where("org", "=", org)
     .where("project", "=", project)
     .where("run_id", "=", workflow)
-    .where("task_id", "=", task)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
+    .where("task_id", "in", [task, PACKED_TASK])
+    .execute();
+  const own = rows.find((row) => row.task_id === task);
+  const packed = rows.find((row) => row.task_id === PACKED_TASK);
+  if (own === undefined) return packed && unpack(packed, task, stretch);
   return {
-    tool: row.tool_id,
-    contentType: row.content_type,
-    totalBytes: row.result_bytes,
-    expiresAt: row.expires_at,
-    bytes: row.bytes,
+    tool: own.tool_id,
+    contentType: own.content_type,
+    totalBytes: own.result_bytes,
+    expiresAt: own.expires_at,
+    bytes: own.bytes,
   };
+}
+
+/** Once the bytes are gone nobody knows which tasks there were; then whatever is asked for has expired. */
+function unpack(
+  { bytes, expires_at: expiresAt }: { readonly bytes: Buffer | null; readonly expires_at: Date },
+  task: string,
+  stretch: Stretch | undefined,
+): ResultRow | undefined {
+  const gone = { tool: null, contentType: "application/json", totalBytes: 0, expiresAt, bytes: null } as const;
+  if (bytes === null) return gone;
+  const found = findPacked(bytes, task);
+  if (found === undefined) return undefined;
+  const whole = Buffer.from(found.text);
+  const { offset, limit } = stretch ?? { offset: 0, limit: whole.length };
+  const part = whole.subarray(offset, offset + limit);
+  return { ...gone, tool: found.tool, totalBytes: whole.length, bytes: part };
 }
