@@ -1,83 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
-import type { Scope } from "../capabilities/scope.ts";
-import { loadConfig } from "../config/load-config.ts";
+import {
+  caller,
+  createEngineScene,
+  createTestSandbox,
+  type EngineScene,
+  scope,
+} from "../../test/support/engine-scene.ts";
 import type { DatabaseClient } from "../db/client.ts";
-import { createEventBus } from "../events.ts";
 import type { JsonValue } from "../json.ts";
 import { readLearning } from "../learning/learning-store.ts";
-import { createLogger } from "../log.ts";
-import type { EffectHints } from "../permissions/effect.ts";
-import { createPermissions, type Permissions } from "../permissions/permissions.ts";
-import { createSandbox, type ProcessSandbox } from "../sandbox/sandbox.ts";
-import { Engine } from "./engine.ts";
-import type { CallableTool, ToolDirectory } from "./ports.ts";
-import type { ExecuteAnswer, ExecuteRequest } from "./requests.ts";
+import type { ProcessSandbox } from "../sandbox/sandbox.ts";
+import type { ExecuteAnswer } from "./requests.ts";
 import { readJournal } from "./run-store.ts";
-
-const scope: Scope = { org: "acme", project: "shop" };
-const caller = { principal: "ann", client: "test" };
-const log = createLogger({ level: "silent", file: undefined, secrets: [] });
-const config = loadConfig({}, { PML_HOME: "/nonexistent", HOME: "/nonexistent" });
-
-const HINTS: Record<string, EffectHints> = {
-  "kv:get": { readOnlyHint: true },
-  "kv:add": { readOnlyHint: false, destructiveHint: false },
-  "kv:drop": { readOnlyHint: false, destructiveHint: true },
-};
-
-function createDirectory(): ToolDirectory {
-  const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({
-    id,
-    annotations,
-    contentHash: `h-${id}`,
-  }));
-  const byId = new Map(all.map((tool) => [tool.id, tool]));
-  return { all, version: 1, findById: (id) => byId.get(id), findTool: (server, tool) => byId.get(`${server}:${tool}`) };
-}
-
-/** A program over a small store, with everything real but the tools. */
-interface Scene {
-  readonly engine: Engine;
-  readonly permissions: Permissions;
-  readonly calls: string[];
-  run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
-}
 
 let sandbox: ProcessSandbox;
 beforeAll(() => {
-  sandbox = createSandbox(config.sandbox, log);
+  sandbox = createTestSandbox();
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
-
-async function createScene(client: DatabaseClient): Promise<Scene> {
-  const calls: string[] = [];
-  const permissions = await createPermissions({ client, events: createEventBus(), config });
-  const engine = new Engine({
-    client,
-    db: client.db,
-    sandbox,
-    tools: createDirectory(),
-    permissions,
-    limits: config.sandbox,
-    maxDepth: 3,
-    resultSeconds: 60,
-    maxValueBytes: 1_000,
-    async callTool({ tool, args }) {
-      calls.push(`${tool} ${JSON.stringify(args)}`);
-      const value = tool === "kv:get" ? { value: args["key"] ?? null } : { done: calls.length };
-      return { content: [], structuredContent: value };
-    },
-  });
-  const reach = { caller, signal: new AbortController().signal };
-  const run = (code: string, more: object = {}): Promise<ExecuteAnswer> =>
-    engine.execute(
-      scope,
-      { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest,
-      reach,
-    );
-  return { engine, permissions, calls, run };
-}
 
 function resultOf(answer: ExecuteAnswer): JsonValue | undefined {
   if (answer.status !== "success") throw new Error(JSON.stringify(answer));
@@ -91,11 +32,11 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
   afterAll(() => client[Symbol.asyncDispose]());
 
-  const go = (scene: Scene, answer: ExecuteAnswer): Promise<ExecuteAnswer> =>
+  const go = (scene: EngineScene, answer: ExecuteAnswer): Promise<ExecuteAnswer> =>
     scene.engine.continueRun(scope, answer.workflowId ?? "", { caller, signal: new AbortController().signal });
 
   test("runs code, keeps the journal, and learns paths and decisions", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const code = `
       const a = await mcp.kv.get({ key: args.key });
       if (a.value > 1) return "big";
@@ -127,7 +68,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("asks before it writes, runs once approved, and asks again for another program", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const code = `await mcp.kv.get({ key: "a" }); return await mcp.kv.add({ key: "x" });`;
     const asked = await scene.run(code);
     expect(asked).toMatchObject({ status: "approval_required", approval: { tools: ["kv:add"] } });
@@ -141,7 +82,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("a refusal ends the run", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const asked = await scene.run(`return await mcp.kv.drop({ key: "refused" })`);
     await decide(scene, asked, "refuse");
     expect(await go(scene, asked)).toMatchObject({ status: "error", error: { code: "approval_refused" } });
@@ -149,7 +90,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("a computed name stops the run in the middle, which then goes on without repeating anything", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const code = `
       const first = await mcp.kv.get({ key: "before" });
       const name = ["a", "dd"].join("");
@@ -167,7 +108,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("stops between layers and goes on where it stopped, loops and parallel calls included", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const code = `
       const out = [];
       for (const n of [1, 2]) {
@@ -183,7 +124,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("capabilities call capabilities; a stop inside stops and resumes all of them", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     await scene.run(`return (await mcp.kv.get({ key: args.n })).value * 2`, { args: { n: 1 }, name: "util:double" });
     const code = `const four = await capabilities.util.double({ n: 2 }); return four + (await capabilities.util.double({ n: 3 }));`;
     expect(resultOf(await scene.run(code))).toBe(10);
@@ -200,7 +141,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("a dry run calls nothing, and uses what earlier runs were answered", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const code = `const a = await mcp.kv.get({ key: "dry" }); if (a.value) await mcp.kv.drop({ key: a.value }); return a;`;
     const unknown = await scene.run(code, { options: { dryRun: true } });
     expect(unknown).toMatchObject({
@@ -224,7 +165,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
 
   test("secrets and large values are not kept", async () => {
-    const scene = await createScene(client);
+    const scene = await createEngineScene(client, sandbox);
     const token = `ghp_${"a1".repeat(18)}`;
     const code = `await mcp.kv.get({ key: args.apiKey }); await mcp.kv.get({ key: "y".repeat(5000) }); return "ok"`;
     const answer = await scene.run(code, { args: { apiKey: token } });
@@ -246,7 +187,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(sources).toEqual([{ code_snippet: `const k = "[redacted]"; return k.length`, state: "draft" }]);
   });
 
-  async function decide(scene: Scene, answer: ExecuteAnswer, decision: "approve" | "refuse"): Promise<void> {
+  async function decide(scene: EngineScene, answer: ExecuteAnswer, decision: "approve" | "refuse"): Promise<void> {
     if (answer.status !== "approval_required") throw new Error(JSON.stringify(answer));
     await scene.permissions.decideApproval(scope, answer.approval.id, { decision, by: "bob", via: "cli" });
   }

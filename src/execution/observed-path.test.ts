@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/databases.ts";
+import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
+import { generateProgram } from "../../test/support/program-generator.ts";
+import type { StaticStructure, StructureEdge } from "../analysis/structure.ts";
+import type { DatabaseClient } from "../db/client.ts";
+import type { ProcessSandbox } from "../sandbox/sandbox.ts";
+import type { JournalEntry } from "./journal.ts";
+import { readJournal } from "./run-store.ts";
+import { buildTrace, type Trace } from "./trace.ts";
+
+const PROGRAMS = 150;
+
+let client: DatabaseClient;
+let sandbox: ProcessSandbox;
+let scene: EngineScene;
+beforeAll(async () => {
+  client = await openTestDatabase("postgres");
+  sandbox = createTestSandbox();
+  scene = await createEngineScene(client, sandbox);
+});
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]();
+  await client[Symbol.asyncDispose]();
+});
+
+/** Calls that the structure does not have, or has as another tool. */
+function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]): string[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  return entries.flatMap((entry) => {
+    if (entry.kind !== "call" || entry.target.kind !== "tool") return [];
+    const node = entry.node === undefined ? undefined : byId.get(entry.node);
+    const fits = node?.type === "dynamic" || (node?.type === "task" && node.tool === entry.target.tool);
+    return fits ? [] : [`${entry.node ?? "?"} ${entry.target.tool}`];
+  });
+}
+
+/** Nodes that were visited although no edge leads there from what was visited, by the outcomes that were seen. */
+function unexplainedVisits({ edges }: StaticStructure, { path, decisions }: Trace): string[] {
+  const visited = new Set(path);
+  const outcomes = new Set(decisions.map(({ nodeId, outcome }) => `${nodeId} ${outcome}`));
+  const explains = (edge: StructureEdge): boolean =>
+    visited.has(edge.from) && (edge.type !== "conditional" || outcomes.has(`${edge.from} ${edge.outcome}`));
+  return path.filter((id) => {
+    const incoming = edges.filter(({ to, type }) => to === id && type !== "provides");
+    return incoming.length > 0 && !incoming.some(explains);
+  });
+}
+
+test(`what ${PROGRAMS} random programs do is always a path of their structure`, async () => {
+  for (let seed = 1; seed <= PROGRAMS; seed++) {
+    const code = generateProgram({ seed, tools: ["kv:get"], types: seed % 2 === 0 });
+    const answer = await scene.run(code);
+    const shown = `seed ${seed}:\n${code}\n${JSON.stringify(answer).slice(0, 500)}`;
+    expect(["success", "error"], shown).toContain(answer.status);
+    const entries = await readJournal(client.db, scope, answer.workflowId ?? "");
+    const { structure } = await scene.engine.programs.fromCode(scope, code, {});
+    expect(strayCalls(structure, entries), shown).toEqual([]);
+    expect(unexplainedVisits(structure, buildTrace(entries, structure)), shown).toEqual([]);
+  }
+});

@@ -1,0 +1,72 @@
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { Scope } from "../../src/capabilities/scope.ts";
+import type { DatabaseClient } from "../../src/db/client.ts";
+import { createEventBus } from "../../src/events.ts";
+import { Engine } from "../../src/execution/engine.ts";
+import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
+import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
+import { createLogger } from "../../src/log.ts";
+import type { EffectHints } from "../../src/permissions/effect.ts";
+import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
+import { createSandbox, type ProcessSandbox } from "../../src/sandbox/sandbox.ts";
+
+export const scope: Scope = { org: "acme", project: "shop" };
+export const caller = { principal: "ann", client: "test" };
+const log = createLogger({ level: "silent", file: undefined, secrets: [] });
+const config = loadConfig({}, { PML_HOME: "/nonexistent", HOME: "/nonexistent" });
+
+const HINTS: Record<string, EffectHints> = {
+  "kv:get": { readOnlyHint: true },
+  "kv:add": { readOnlyHint: false, destructiveHint: false },
+  "kv:drop": { readOnlyHint: false, destructiveHint: true },
+};
+
+function createDirectory(): ToolDirectory {
+  const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({
+    id,
+    annotations,
+    contentHash: `h-${id}`,
+  }));
+  const byId = new Map(all.map((tool) => [tool.id, tool]));
+  return { all, version: 1, findById: (id) => byId.get(id), findTool: (server, tool) => byId.get(`${server}:${tool}`) };
+}
+
+/** An engine over a small store of keys, with everything real but the tools. */
+export interface EngineScene {
+  readonly engine: Engine;
+  readonly permissions: Permissions;
+  readonly calls: string[];
+  run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
+}
+
+export function createTestSandbox(): ProcessSandbox {
+  return createSandbox(config.sandbox, log);
+}
+
+export async function createEngineScene(client: DatabaseClient, sandbox: ProcessSandbox): Promise<EngineScene> {
+  const calls: string[] = [];
+  const permissions = await createPermissions({ client, events: createEventBus(), config });
+  const engine = new Engine({
+    client,
+    db: client.db,
+    sandbox,
+    tools: createDirectory(),
+    permissions,
+    limits: config.sandbox,
+    maxDepth: 3,
+    resultSeconds: 60,
+    maxValueBytes: 1_000,
+    async callTool({ tool, args }) {
+      calls.push(`${tool} ${JSON.stringify(args)}`);
+      if (args["key"] === "broken") return { content: [{ type: "text", text: "broken" }], isError: true };
+      const value = tool === "kv:get" ? { value: args["key"] ?? null } : { done: calls.length };
+      return { content: [], structuredContent: value };
+    },
+  });
+  const reach = { caller, signal: new AbortController().signal };
+  const run = (code: string, more: object = {}): Promise<ExecuteAnswer> => {
+    const request = { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest;
+    return engine.execute(scope, request, reach);
+  };
+  return { engine, permissions, calls, run };
+}
