@@ -36,12 +36,17 @@ function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]
 }
 
 /** Nodes that were visited although no edge leads there from what was visited, by the outcomes that were seen. */
-function unexplainedVisits({ edges }: StaticStructure, { path, decisions }: Trace): string[] {
+function unexplainedVisits({ edges }: StaticStructure, { path, decisions, tasks }: Trace): string[] {
   const visited = new Set(path);
   const outcomes = new Set(decisions.map(({ nodeId, outcome }) => `${nodeId} ${outcome}`));
   const explains = (edge: StructureEdge): boolean =>
     visited.has(edge.from) && (edge.type !== "conditional" || outcomes.has(`${edge.from} ${edge.outcome}`));
+  // The body of a function has its place where it is called first; it is entered from every other call as well.
+  const inFunctions = new Set(
+    [...tasks, ...decisions].filter(({ loop }) => /(^|\/)h\d+:/.test(loop)).map(({ nodeId }) => nodeId),
+  );
   return path.filter((id) => {
+    if (inFunctions.has(id)) return false;
     const incoming = edges.filter(({ to, type }) => to === id && type !== "provides");
     return incoming.length > 0 && !incoming.some(explains);
   });

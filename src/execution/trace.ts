@@ -63,7 +63,8 @@ function visitedNodes(
   return structure.nodes.filter(({ id }) => seen.has(id)).map(({ id }) => id);
 }
 
-const SILENT: ReadonlySet<StructureNode["type"]> = new Set(["fork", "join", "try"]);
+/** A loop whose body only calls a function of the program leaves no entry either: the function's calls have theirs. */
+const SILENT: ReadonlySet<StructureNode["type"]> = new Set(["fork", "join", "try", "loop"]);
 
 function addSilentNodes({ nodes, edges }: StaticStructure, seen: Set<string>): void {
   const silent = new Set(nodes.filter(({ type }) => SILENT.has(type)).map(({ id }) => id));
