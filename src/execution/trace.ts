@@ -1,4 +1,4 @@
-import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
+import type { StaticStructure } from "../analysis/structure.ts";
 import type { JsonValue } from "../json.ts";
 import type { AnswerEntry, CallEntry, JournalEntry } from "./journal.ts";
 
@@ -63,26 +63,22 @@ function visitedNodes(
   return structure.nodes.filter(({ id }) => seen.has(id)).map(({ id }) => id);
 }
 
-/** A loop whose body only calls a function of the program leaves no entry either: the function's calls have theirs. */
-const SILENT: ReadonlySet<StructureNode["type"]> = new Set(["fork", "join", "try", "loop"]);
-
+/**
+ * Nodes without an entry of their own: a fork is visited with one of its branches, a loop or try with
+ * something inside, a join with something that leads to it.
+ */
 function addSilentNodes({ nodes, edges }: StaticStructure, seen: Set<string>): void {
-  const silent = new Set(nodes.filter(({ type }) => SILENT.has(type)).map(({ id }) => id));
-  const inner = edges.filter(({ type }) => type === "sequence" || type === "contains");
-  // A join follows what it joins; everything else that is silent precedes what it holds.
-  for (let found = true; found;) {
-    found = false;
-    for (const { from, to } of inner) {
-      const holder = silent.has(from) && seen.has(to) ? from : silent.has(to) && isJoin(to) && seen.has(from) ? to : "";
-      if (holder === "" || seen.has(holder)) continue;
-      seen.add(holder);
-      found = true;
-    }
+  const types = new Map(nodes.map(({ id, type }) => [id, type]));
+  const steps = edges.flatMap(({ from, to, type }): [cause: string, visited: string][] => {
+    if (type === "sequence" && types.get(from) === "fork") return [[to, from]];
+    if (type === "sequence" && types.get(to) === "join") return [[from, to]];
+    return type === "contains" ? [[to, from]] : [];
+  });
+  for (let grown = true; grown;) {
+    const before = seen.size;
+    for (const [cause, visited] of steps) if (seen.has(cause)) seen.add(visited);
+    grown = seen.size > before;
   }
-}
-
-function isJoin(id: string): boolean {
-  return id.startsWith("j");
 }
 
 /** The node's id where it was called once; otherwise the loop iteration, and a number, make it unique. */
