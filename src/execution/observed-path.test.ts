@@ -36,20 +36,30 @@ function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]
 }
 
 /** Nodes that were visited although no edge leads there from what was visited, by the outcomes that were seen. */
-function unexplainedVisits({ edges }: StaticStructure, { path, decisions, tasks }: Trace): string[] {
+function unexplainedVisits({ nodes, edges }: StaticStructure, { path, decisions, tasks }: Trace): string[] {
   const visited = new Set(path);
   const outcomes = new Set(decisions.map(({ nodeId, outcome }) => `${nodeId} ${outcome}`));
-  const explains = (edge: StructureEdge): boolean =>
-    visited.has(edge.from) && (edge.type !== "conditional" || outcomes.has(`${edge.from} ${edge.outcome}`));
+  // A loop that found nothing to do, or a try around nothing that calls, leaves no entry and is passed through.
+  const silent = new Set(
+    nodes.filter(({ type }) => ["loop", "try", "fork", "join"].includes(type)).map(({ id }) => id),
+  );
   // The body of a function has its place where it is called first; it is entered from every other call as well.
   const inFunctions = new Set(
     [...tasks, ...decisions].filter(({ loop }) => /(^|\/)h\d+:/.test(loop)).map(({ nodeId }) => nodeId),
   );
-  return path.filter((id) => {
-    if (inFunctions.has(id)) return false;
-    const incoming = edges.filter(({ to, type }) => to === id && type !== "provides");
-    return incoming.length > 0 && !incoming.some(explains);
-  });
+  const incoming = Map.groupBy(
+    edges.filter(({ type }) => type !== "provides"),
+    ({ to }) => to,
+  );
+  const explains = (edge: StructureEdge, seen: ReadonlySet<string>): boolean => {
+    if (visited.has(edge.from)) return edge.type !== "conditional" || outcomes.has(`${edge.from} ${edge.outcome}`);
+    return silent.has(edge.from) && !seen.has(edge.from) && isReached(edge.from, new Set([...seen, edge.from]));
+  };
+  const isReached = (id: string, seen: ReadonlySet<string>): boolean => {
+    const edgesIn = incoming.get(id) ?? [];
+    return edgesIn.length === 0 || inFunctions.has(id) || edgesIn.some((edge) => explains(edge, seen));
+  };
+  return path.filter((id) => !isReached(id, new Set([id])));
 }
 
 test(`what ${PROGRAMS} random programs do is always a path of their structure`, async () => {
