@@ -44,9 +44,11 @@ function unexplainedVisits({ nodes, edges }: StaticStructure, { path, decisions,
     nodes.filter(({ type }) => ["loop", "try", "fork", "join"].includes(type)).map(({ id }) => id),
   );
   // The body of a function has its place where it is called first; it is entered from every other call as well.
-  const inFunctions = new Set(
+  const inFunctions = new Set<string | undefined>(
     [...tasks, ...decisions].filter(({ loop }) => /(^|\/)h\d+:/.test(loop)).map(({ nodeId }) => nodeId),
   );
+  for (const { from, to, type } of edges)
+    if (silent.has(from) && type !== "provides" && inFunctions.has(to)) inFunctions.add(from);
   const incoming = Map.groupBy(
     edges.filter(({ type }) => type !== "provides"),
     ({ to }) => to,
