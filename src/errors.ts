@@ -131,6 +131,11 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A file named on the command line cannot be read or written.",
   },
+  sandbox_unavailable: {
+    id: "PML-E7001",
+    exit: EXIT.failed,
+    meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,
