@@ -63,7 +63,8 @@ export const LAYERS: readonly Layer[] = [
     uses: ["analysis", "permission-words", "permissions", "basics"],
   },
   { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: ["basics"] },
-  { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: [] },
+  { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: ["worker-bridge"] },
+  { name: "sandbox-child", files: ["src/sandbox/child/"], uses: ["sandbox-guest"] },
   { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge", "errors", "basics"] },
   {
     name: "execution",

@@ -22,7 +22,9 @@ function readImports(file: string): string[] {
     .map((request) => relative(root, resolve(root, dirname(file), request)));
 }
 
-const files = globSync(["src/**/*.ts", "lib/**/*.ts"], { cwd: root }).filter((file) => !file.endsWith(".test.ts"));
+const files = globSync(["src/**/*.{ts,mjs}", "lib/**/*.ts"], { cwd: root }).filter(
+  (file) => !file.endsWith(".test.ts"),
+);
 const problems = files.flatMap((file) =>
   findLayer(file) === undefined
     ? [`${file} belongs to no layer: add it to scripts/layer-table.ts`]

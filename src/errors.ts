@@ -226,6 +226,11 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "The configuration of an MCP client cannot be read, or not changed without touching more than one entry.",
   },
+  sandbox_unavailable: {
+    id: "PML-E7001",
+    exit: EXIT.failed,
+    meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,

@@ -17,6 +17,8 @@ export interface RunLimits {
   readonly maxLogBytes: number;
   readonly maxCodeBytes: number;
   readonly maxDecisions: number;
+  /** How deep runs may be nested. */
+  readonly maxDepth: number;
 }
 
 export interface SandboxProgram {

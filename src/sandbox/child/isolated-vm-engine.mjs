@@ -1,0 +1,93 @@
+// @ts-check
+import { createRequire } from "node:module";
+import { performance } from "node:perf_hooks";
+import { wrapProgram } from "./program-text.mjs";
+
+/** @typedef {import("./engine.ts").RunEvents} RunEvents */
+/** @typedef {(...args: unknown[]) => unknown} GuestFunction */
+/** @typedef {import("isolated-vm").Reference<Record<"main" | "settle", GuestFunction>>} Guest */
+
+/**
+ * V8. Everything is synchronous and on the main thread, whose small stack makes deep recursion fail at once. Only strings
+ * cross between guest and child: no copy of a guest's object is ever made.
+ * @param {string} addon @param {string} guestSource @returns {import("./engine.ts").Engine}
+ */
+export function createIsolatedVmEngine(addon, guestSource) {
+  /** @type {{ ivm: typeof import("isolated-vm") }} */
+  const { ivm } = createRequire(import.meta.url)(addon);
+  return { prepare: async (memoryMb) => createIsolate(ivm, guestSource, memoryMb) };
+}
+
+/**
+ * @param {typeof import("isolated-vm")} ivm @param {string} guestSource @param {number} memoryMb
+ * @returns {import("./engine.ts").Isolate}
+ */
+function createIsolate(ivm, guestSource, memoryMb) {
+  const isolate = new ivm.Isolate({ memoryLimit: memoryMb });
+  const context = isolate.createContextSync();
+  /** @type {RunEvents | undefined} */
+  let events;
+  let cpuMs = Number.POSITIVE_INFINITY;
+  const send = new ivm.Callback((/** @type {unknown} */ type, /** @type {unknown} */ text) => {
+    if (typeof type === "string" && typeof text === "string") events?.send(type, text);
+  });
+  const boot = context.evalSync(guestSource, { filename: "pml:guest", reference: true });
+  const guest = /** @type {Guest} */ (boot.applySync(undefined, [send], { result: { reference: true } }));
+  const main = guest.getSync("main", { reference: true });
+  const settle = guest.getSync("settle", { reference: true });
+
+  /** Runs guest code; what goes wrong is told, never thrown. @param {(timeout: number) => void} work */
+  const enter = (work) => {
+    const timeout = Math.ceil(cpuMs - readCpuMs(isolate));
+    if (timeout <= 0) return events?.limit("cpuMs");
+    const started = performance.now();
+    try {
+      return work(timeout);
+    } catch (error) {
+      if (isolate.isDisposed) return events?.limit("memoryMb");
+      if (performance.now() - started >= timeout) return events?.limit("cpuMs");
+      // V8 hands a rejection that nobody handled to whoever entered the isolate.
+      return events?.warn(`A promise was rejected and nothing handled it: ${messageOf(error)}`);
+    }
+  };
+
+  return {
+    start({ code, fileName, args, setup }, given) {
+      events = given;
+      cpuMs = setup.limits.cpuMs + readCpuMs(isolate);
+      let script;
+      try {
+        script = isolate.compileScriptSync(wrapProgram(code), { filename: fileName });
+      } catch (error) {
+        return events.send("E", describeSyntaxError(error));
+      }
+      enter((timeout) => {
+        const program = script.runSync(context, { reference: true, timeout });
+        main.applySync(undefined, [program.derefInto(), args, JSON.stringify(setup)], { timeout });
+      });
+    },
+    settle: (answer) => enter((timeout) => void settle.applySync(undefined, [answer], { timeout })),
+    stats() {
+      const { used_heap_size: used, externally_allocated_size: external } = isolate.getHeapStatisticsSync();
+      return { cpuMs: readCpuMs(isolate), heapBytes: used + external };
+    },
+    dispose: () => isolate.dispose(),
+  };
+}
+
+/** @param {import("isolated-vm").Isolate} isolate */
+function readCpuMs(isolate) {
+  return Number(isolate.cpuTime) / 1e6;
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Its place is at the end of the message: `Unexpected token [file:1:2]`. @param {unknown} error */
+function describeSyntaxError(error) {
+  const text = messageOf(error);
+  const [, message = text, place = ""] = /^(.*) \[(.*:\d+:\d+)\]$/s.exec(text) ?? [];
+  return JSON.stringify({ name: "SyntaxError", message, stack: `at ${place}` });
+}

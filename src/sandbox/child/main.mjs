@@ -1,0 +1,43 @@
+// @ts-check
+/**
+ * The process that runs programs: one at a time, each in an isolate of its own. It is plain JavaScript, because it runs
+ * without a just-in-time compiler and may read nothing but itself. It blocks on stdin, and has no timers, no event loop
+ * worth the name and no secrets.
+ */
+import { FROM_CHILD, TO_CHILD } from "../guest/frame-types.mjs";
+import { readFrame, writeFrames } from "./frames.mjs";
+import { readGuestSource } from "./guest-source.mjs";
+import { runProgram } from "./run-program.mjs";
+
+const [kind = "", ...files] = process.argv.slice(2);
+const memoryMb = Number(files.pop());
+
+/** @returns {Promise<import("./engine.ts").Engine>} */
+async function createEngine() {
+  const [first = "", second = ""] = files;
+  const source = readGuestSource();
+  if (kind === "isolated-vm") {
+    return (await import("./isolated-vm-engine.mjs")).createIsolatedVmEngine(first, source);
+  }
+  return (await import("./quickjs-engine.mjs")).createQuickJsEngine({ library: first, wasm: second }, source);
+}
+
+const engine = await createEngine();
+let isolate = await engine.prepare(memoryMb);
+writeFrames([FROM_CHILD.ready, ""]);
+for (;;) {
+  const { type, text } = readFrame();
+  if (type !== TO_CHILD.go) continue; // an answer that came too late for its run
+  /** @type {import("../guest/protocol.ts").GoMessage} */
+  const message = JSON.parse(text);
+  const wantedMb = message.setup.limits.memoryMb;
+  if (wantedMb !== memoryMb) {
+    isolate.dispose();
+    isolate = await engine.prepare(wantedMb);
+  }
+  writeFrames([FROM_CHILD.begun, ""]);
+  runProgram(isolate, message);
+  isolate.dispose();
+  isolate = await engine.prepare(memoryMb);
+  writeFrames([FROM_CHILD.ready, ""]);
+}

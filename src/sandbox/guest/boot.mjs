@@ -1,0 +1,88 @@
+// @ts-check
+import { Channel } from "./channel.mjs";
+import { defineConsole } from "./console.mjs";
+import { createDeterminism } from "./determinism.mjs";
+import { apply, defineLazyGlobal, parse, promiseThen } from "./intrinsics.mjs";
+import { createMarks } from "./marks.mjs";
+import { describeThrown, describeValue } from "./outcome.mjs";
+import { createReach } from "./reach.mjs";
+import { createTimers } from "./timers.mjs";
+
+const WEB_GLOBALS = [
+  "AbortController",
+  "AbortSignal",
+  "TextDecoder",
+  "TextEncoder",
+  "URL",
+  "URLSearchParams",
+  "atob",
+  "btoa",
+  "structuredClone",
+];
+
+/** Nothing of a program runs before its own are known. */
+const NO_LIMITS = /** @type {import("./protocol.ts").InnerLimits} */ ({});
+
+/**
+ * Prepares a fresh context. A program can undo and forge all of it: the gateway trusts nothing that comes out of here.
+ * @param {(type: string, text: string) => void} send the only way out
+ * @param {typeof import("./web.mjs").createWebGlobals} createWebGlobals
+ */
+export function boot(send, createWebGlobals) {
+  const channel = new Channel(send, NO_LIMITS);
+  defineConsole(channel);
+  const reach = createReach(channel);
+  const timers = createTimers(channel, reach);
+  const determinism = createDeterminism();
+  const marks = createMarks(channel, reach);
+  defineWebGlobals(() => createWebGlobals(timers.sleep));
+
+  let hasEnded = false;
+  /** @param {"R" | "E"} type @param {() => string} describe */
+  const end = (type, describe) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    let text;
+    try {
+      text = describe();
+    } catch (error) {
+      type = "E";
+      text = describeThrown(error);
+    }
+    channel.flush();
+    send(type, text);
+  };
+  /** @param {unknown} thrown */
+  const fail = (thrown) => end("E", () => describeThrown(thrown));
+
+  return {
+    /** @param {() => unknown} evaluate the program's expression @param {string} args @param {string} setupText */
+    main(evaluate, args, setupText) {
+      const { seed, startedAt, limits } = /** @type {import("./protocol.ts").GuestSetup} */ (parse(setupText));
+      channel.limits = limits;
+      determinism.begin(seed, startedAt);
+      const returned = (/** @type {unknown} */ value) => end("R", () => describeValue(value, channel));
+      try {
+        const program = evaluate();
+        if (typeof program !== "function") throw new TypeError("the program is not a function");
+        const value = program(parse(args), marks);
+        void apply(promiseThen, new Promise((resolve) => resolve(value)), [returned, fail]);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    /** @param {string} text */
+    settle(text) {
+      const answer = /** @type {import("./protocol.ts").AnswerMessage} */ (parse(text));
+      determinism.advance(answer[1]);
+      channel.settle(answer[0], answer[2], answer[3]);
+    },
+  };
+}
+
+/** @param {() => Readonly<Record<string, unknown>>} load makes all of them, when a program needs the first */
+function defineWebGlobals(load) {
+  /** @type {Readonly<Record<string, unknown>> | undefined} */
+  let made;
+  for (const name of WEB_GLOBALS) defineLazyGlobal(name, () => (made ??= load())[name]);
+}

@@ -1,0 +1,119 @@
+// @ts-check
+import { apply, bytesAbove, mapDelete, mapGet, mapSet, settled, stringify, promiseThen } from "./intrinsics.mjs";
+
+/** @typedef {import("./protocol.ts").InnerLimits} InnerLimits */
+/** @typedef {import("./protocol.ts").AnswerError} AnswerError */
+/** @typedef {{ node: string | null, loop: string }} Site */
+/** @typedef {{ resolve: (value: unknown) => void, reject: (error: unknown) => void, place: { stack?: string } }} Pending */
+
+/** @type {Site} */
+export const NOWHERE = { node: null, loop: "" };
+
+/** A batch this long goes out at once, so that a program that never waits does not fill the memory with it. */
+const LONGEST_BATCH = 64 * 1024;
+
+/** Everything the guest tells the gateway. What happens in one turn of the program goes out together and in order. */
+export class Channel {
+  /** @type {InnerLimits} */
+  limits;
+  /** @type {(type: string, text: string) => void} */
+  #send;
+  /** @type {Map<number, Pending>} */
+  #pending = new Map();
+  #batch = "";
+  #calls = 0;
+  #decisions = 0;
+
+  /** @param {(type: string, text: string) => void} send @param {InnerLimits} limits until the program's own are known */
+  constructor(send, limits) {
+    this.#send = send;
+    this.limits = limits;
+  }
+
+  flush() {
+    const text = this.#batch;
+    this.#batch = "";
+    if (text !== "") this.#send("M", text);
+  }
+
+  /** @param {string} line */
+  tell(line) {
+    if (this.#batch === "") void apply(promiseThen, settled, [() => this.flush()]);
+    this.#batch += `${line}\n`;
+    if (this.#batch.length > LONGEST_BATCH) this.flush();
+  }
+
+  /** @param {keyof InnerLimits} limit @param {number} [found] @returns {never} */
+  exceed(limit, found) {
+    this.flush();
+    this.#send("F", found === undefined ? `["${limit}"]` : `["${limit}",${found}]`);
+    throw new RangeError(`sandbox.${limit} was reached`);
+  }
+
+  /**
+   * @param {string} kind @param {Site} site @param {string} words what it calls, as JSON
+   * @param {object} caller the function that the program called: the stack of an error begins above it
+   * @returns {Promise<unknown>}
+   */
+  call(kind, { node, loop }, words, caller) {
+    return new Promise((resolve, reject) => {
+      this.#calls += 1;
+      if (this.#calls > this.limits.maxCalls) this.exceed("maxCalls");
+      /** @type {{ stack?: string }} */
+      const place = {};
+      captureStack(place, caller);
+      apply(mapSet, this.#pending, [this.#calls, { resolve, reject, place }]);
+      this.tell(`["${kind}",${this.#calls},${stringify(node)},${stringify(loop)},${words}]`);
+    });
+  }
+
+  /** @param {Site} site @param {string} outcome */
+  decided({ node, loop }, outcome) {
+    this.#decisions += 1;
+    if (this.#decisions > this.limits.maxDecisions) this.exceed("maxDecisions");
+    this.tell(`["decided",${stringify(node)},${stringify(loop)},${stringify(outcome)}]`);
+  }
+
+  /** @param {number} id @param {boolean} ok @param {unknown} value */
+  settle(id, ok, value) {
+    /** @type {Pending | undefined} */
+    const waiting = apply(mapGet, this.#pending, [id]);
+    if (waiting === undefined) return;
+    apply(mapDelete, this.#pending, [id]);
+    if (ok) waiting.resolve(value);
+    else waiting.reject(toolError(/** @type {AnswerError} */ (value), waiting.place));
+  }
+
+  /** Arguments as JSON; what cannot be sent is the program's error. @param {string} name @param {unknown} value */
+  argumentsOf(name, value) {
+    const text = value === undefined ? "{}" : /** @type {string | undefined} */ (stringify(value));
+    if (text === undefined) throw new TypeError(`the arguments of ${name} must be JSON, not a ${typeof value}`);
+    const most = this.limits.maxArgumentBytes;
+    const bytes = bytesAbove(text, most);
+    if (bytes <= most) return text;
+    throw new RangeError(`the arguments of ${name} have ${bytes} bytes, more than ${most} (sandbox.maxArgumentBytes)`);
+  }
+}
+
+const { captureStackTrace } = /** @type {{ captureStackTrace?: (target: object, above: object) => void }} */ (Error);
+
+/** @param {{ stack?: string }} target @param {object} caller */
+function captureStack(target, caller) {
+  if (captureStackTrace === undefined) target.stack = new Error("").stack ?? "";
+  else captureStackTrace(target, caller);
+}
+
+/**
+ * What a failed call throws. It is made when the answer comes, but says where the call was made.
+ * @param {AnswerError} given @param {{ stack?: string }} place
+ */
+function toolError({ name, message, code, data }, place) {
+  const error = /** @type {Error & { code?: string, data?: unknown }} */ (new Error(message));
+  error.name = name;
+  if (code !== undefined) error.code = code;
+  if (data !== undefined) error.data = data;
+  // V8 puts a line before the frames, QuickJS does not.
+  const frames = (place.stack ?? "").replace(/^\S.*\n/, "");
+  error.stack = `${name}: ${message}\n${frames}`;
+  return error;
+}

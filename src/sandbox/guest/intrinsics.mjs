@@ -1,0 +1,51 @@
+// @ts-check
+/**
+ * The guest's own copies of what it needs, taken before a program runs. A program can replace any built-in; it then only
+ * fools itself, but the runtime should not stumble over honest polyfills.
+ */
+export const { apply, construct, defineProperty, deleteProperty, ownKeys } = Reflect;
+export const { parse, stringify } = JSON;
+export const { freeze, getOwnPropertyDescriptor } = Object;
+export const { then: promiseThen } = Promise.prototype;
+export const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
+export const { get: weakGet, set: weakSet } = WeakMap.prototype;
+export const { charCodeAt } = String.prototype;
+const { slice: stringSlice } = String.prototype;
+export const { slice: arraySlice } = Array.prototype;
+export const { fromCharCode } = String;
+export const { floor, imul } = Math;
+export const settled = Promise.resolve();
+
+/** @param {string} text @param {number} length */
+export const cut = (text, length) => (text.length > length ? `${apply(stringSlice, text, [0, length])}…` : text);
+
+/** The length in UTF-8, counted only where it is not clear which side of a limit it is on. @param {string} text @param {number} limit */
+export const bytesAbove = (text, limit) => {
+  if (text.length * 3 <= limit || text.length > limit) return text.length;
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = apply(charCodeAt, text, [at]);
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+};
+
+/** @param {string} name @param {unknown} value */
+export const defineGlobal = (name, value) =>
+  defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+
+/**
+ * A global that is made when it is first looked at: most programs need none of them.
+ * @param {string} name @param {() => unknown} create
+ */
+export const defineLazyGlobal = (name, create) =>
+  defineProperty(globalThis, name, {
+    configurable: true,
+    enumerable: false,
+    get() {
+      const value = create();
+      defineGlobal(name, value);
+      return value;
+    },
+    set: (value) => void defineGlobal(name, value),
+  });

@@ -1,0 +1,68 @@
+// @ts-check
+import { apply, cut, freeze, mapGet, mapSet } from "./intrinsics.mjs";
+
+/** Below this many loops and functions, iterations are no longer told apart: a recursion would make endless paths. */
+const DEEPEST = 64;
+const LONGEST_OUTCOME = 200;
+
+/**
+ * One iteration of a loop, or one invocation of a function. A program only hands it on; its text is made when something
+ * is reported from there, and what it has counted goes when nothing refers to it any more.
+ * @typedef {{ parent: Place | undefined, depth: number, step: string, counts: Map<string, number> | undefined }} Place
+ */
+
+/**
+ * What instrumented programs report with: `__pml`.
+ * @param {import("./channel.mjs").Channel} channel @param {import("./reach.mjs").Reach} reach
+ */
+export function createMarks(channel, reach) {
+  /** @type {Place} */
+  const top = { parent: undefined, depth: 0, step: "", counts: undefined };
+  /** @param {Place | ""} path */
+  const placeOf = (path) => (path === "" ? top : path);
+  /** @param {string} node @param {Place | ""} path */
+  const siteOf = (node, path) => ({ node, loop: pathText(placeOf(path)) });
+  return freeze({
+    /** @param {string} node @param {Place | ""} path @param {unknown} callee */
+    call(node, path, callee) {
+      const located = reach.findLocated(callee);
+      if (located === undefined) return callable(callee);
+      const site = siteOf(node, path);
+      /** @param {unknown[]} args */
+      return (...args) => located(site, args);
+    },
+    /** @template T @param {string} node @param {Place | ""} path @param {T} test */
+    decide(node, path, test) {
+      channel.decided(siteOf(node, path), test ? "true" : "false");
+      return test;
+    },
+    /** @template T @param {string} node @param {Place | ""} path @param {T} left */
+    nullish(node, path, left) {
+      channel.decided(siteOf(node, path), left === null || left === undefined ? "true" : "false");
+      return left;
+    },
+    /** @param {string} node @param {Place | ""} path @param {string} outcome */
+    took: (node, path, outcome) => channel.decided(siteOf(node, path), cut(outcome, LONGEST_OUTCOME)),
+    /** @param {string} id @param {Place | ""} path @returns {Place} */
+    loop(id, path) {
+      const parent = placeOf(path);
+      if (parent.depth === DEEPEST) return parent;
+      parent.counts ??= new Map();
+      const index = apply(mapGet, parent.counts, [id]) ?? 0;
+      apply(mapSet, parent.counts, [id, index + 1]);
+      return { parent, depth: parent.depth + 1, step: `${id}:${index}`, counts: undefined };
+    },
+  });
+}
+
+/** @param {Place} place @returns {string} */
+function pathText({ parent, step }) {
+  if (parent === undefined || parent.parent === undefined) return step;
+  return `${pathText(parent)}/${step}`;
+}
+
+/** @param {unknown} callee */
+function callable(callee) {
+  if (typeof callee === "function") return callee;
+  throw new TypeError(`${callee === null || callee === undefined ? String(callee) : typeof callee} is not a function`);
+}

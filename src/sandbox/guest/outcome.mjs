@@ -1,0 +1,61 @@
+// @ts-check
+import { formatValue } from "./console.mjs";
+import { bytesAbove, cut, stringify } from "./intrinsics.mjs";
+
+const LONGEST_ERROR_NAME = 100;
+const LONGEST_MESSAGE = 4_000;
+const LONGEST_STACK = 8_000;
+const LONGEST_DATA = 16_000;
+
+/** What was thrown, as JSON, whatever it is. @param {unknown} thrown */
+export function describeThrown(thrown) {
+  const parts = ['"name":', textOf(thrown, "name", "Error", LONGEST_ERROR_NAME), ',"message":', messageOf(thrown)];
+  parts.push(',"stack":', textOf(thrown, "stack", "", LONGEST_STACK));
+  const code = read(thrown, "code");
+  if (typeof code === "string") parts.push(',"code":', stringify(cut(code, LONGEST_ERROR_NAME)));
+  const data = dataOf(thrown);
+  if (data !== undefined) parts.push(',"data":', data);
+  return `{${parts.join("")}}`;
+}
+
+/** @param {unknown} thrown @param {"name" | "message" | "stack" | "code" | "data"} key */
+function read(thrown, key) {
+  if (thrown === null || (typeof thrown !== "object" && typeof thrown !== "function")) return undefined;
+  try {
+    return /** @type {Record<string, unknown>} */ (thrown)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {unknown} thrown @param {"name" | "stack"} key @param {string} otherwise @param {number} longest */
+function textOf(thrown, key, otherwise, longest) {
+  const value = read(thrown, key);
+  return stringify(cut(typeof value === "string" ? value : otherwise, longest));
+}
+
+/** @param {unknown} thrown */
+function messageOf(thrown) {
+  const message = read(thrown, "message");
+  return stringify(cut(typeof message === "string" ? message : formatValue(thrown), LONGEST_MESSAGE));
+}
+
+/** @param {unknown} thrown */
+function dataOf(thrown) {
+  const data = read(thrown, "data");
+  if (data === undefined) return undefined;
+  try {
+    const text = /** @type {string | undefined} */ (stringify(data));
+    return text !== undefined && text.length <= LONGEST_DATA ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The program's value as JSON; nothing is null. @param {unknown} value @param {import("./channel.mjs").Channel} channel */
+export function describeValue(value, channel) {
+  const { maxResultBytes } = channel.limits;
+  const text = /** @type {string | undefined} */ (stringify(value)) ?? "null";
+  const bytes = bytesAbove(text, maxResultBytes);
+  return bytes > maxResultBytes ? channel.exceed("maxResultBytes", bytes) : text;
+}

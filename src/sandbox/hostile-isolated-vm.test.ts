@@ -1,0 +1,3 @@
+import { describeHostilePrograms } from "../../test/support/hostile-suite.ts";
+
+describeHostilePrograms("isolated-vm");

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { isAlive, openSandbox, runProgram } from "../../test/support/sandbox.ts";
+import { resolveEngine } from "./engine-files.ts";
+import { resolveLauncher } from "./launcher.ts";
+
+const settings = { engine: resolveEngine("isolated-vm"), jit: false, memoryMb: 64 };
+const bubblewrap = await resolveLauncher("bubblewrap", settings).catch(() => undefined);
+
+describe("launching", () => {
+  it("takes bubblewrap where it works, and says so", async () => {
+    const lines: unknown[] = [];
+    const log = { debug() {}, info: (line: unknown) => void lines.push(line), warn() {}, error() {} };
+    await using sandbox = openSandbox({ launcher: "auto", jit: true }, log);
+    expect(await runProgram(sandbox, "return typeof WebAssembly")).toMatchObject({ value: "undefined" });
+    expect(lines).toEqual([
+      { engine: "isolated-vm", jit: true, launcher: bubblewrap === undefined ? "plain" : "bubblewrap" },
+    ]);
+  });
+
+  it.skipIf(bubblewrap === undefined)("measures and ends what runs inside bubblewrap", async () => {
+    const sandbox = openSandbox({ launcher: "bubblewrap", idleChildren: 0 });
+    const { defaultLimits } = await import("../../test/support/sandbox.ts");
+    const limits = { ...defaultLimits, cpuMs: 300 };
+    expect(await runProgram(sandbox, "for (;;);", { limits })).toMatchObject({ kind: "limit", limit: "cpuMs" });
+    const greedy = "const all = []; for (;;) all.push(new Array(1e6).fill(Math.random()))";
+    const small = { ...defaultLimits, memoryMb: 2_000, maxRssMb: 200 };
+    expect(await runProgram(sandbox, greedy, { limits: small })).toMatchObject({ kind: "limit", limit: "maxRssMb" });
+    expect(await runProgram(sandbox, "return 1")).toMatchObject({ value: 1 });
+    const pids = [...sandbox.pids];
+    await sandbox[Symbol.asyncDispose]();
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});

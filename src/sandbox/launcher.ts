@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { PmlError } from "../errors.ts";
+import type { EngineFiles } from "./engine-files.ts";
+
+export type LauncherName = "plain" | "bubblewrap";
+
+/** How a child is started. */
+export interface LaunchCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether the child is behind another process, which is the one that is started. */
+  readonly isWrapped: boolean;
+}
+
+export interface ChildSettings {
+  readonly engine: EngineFiles;
+  readonly jit: boolean;
+  /** Memory of the isolates that are prepared before anyone asks for them. */
+  readonly memoryMb: number;
+}
+
+const childFolder = fileURLToPath(new URL("child/", import.meta.url));
+const guestFolder = fileURLToPath(new URL("guest/", import.meta.url));
+/** Time zone and language would otherwise come from the machine, and differ between two runs of a program. */
+const ENVIRONMENT = { TZ: "UTC", LANG: "en_US.UTF-8" };
+/** The child itself needs little; programs have a limit of their own. */
+const CHILD_HEAP_MB = 64;
+/** Of the 8 MB that a main thread has; a step of QuickJS takes more of it than of its own. */
+const QUICKJS_STACK_KB = 3_000;
+const PROBE_MS = 10_000;
+const BUBBLEWRAP_PATHS = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/** Node with everything taken away that a program could use if it broke out of its isolate. */
+function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
+  const readable = [`${childFolder}*`, `${guestFolder}*`, ...engine.readable];
+  // QuickJS is WebAssembly, which needs the compiler.
+  const engineFlags =
+    engine.name === "isolated-vm"
+      ? ["--no-node-snapshot", "--allow-addons", ...(jit ? [] : ["--jitless"])]
+      : [`--stack-size=${QUICKJS_STACK_KB}`];
+  const args = [
+    ...engineFlags,
+    "--no-warnings",
+    "--disallow-code-generation-from-strings",
+    "--no-experimental-sqlite",
+    `--max-old-space-size=${CHILD_HEAP_MB}`,
+    "--permission",
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    `${childFolder}main.mjs`,
+    engine.name,
+    ...engine.files,
+    String(memoryMb),
+  ];
+  return { file: process.execPath, args, env: ENVIRONMENT, isWrapped: false };
+}
+
+/** The same in a container of its own: no network, no other processes, no files but those it is made of. */
+function bubblewrapCommand(path: string, settings: ChildSettings): LaunchCommand {
+  const { file, args, env } = plainCommand(settings);
+  const unshared = ["user", "net", "ipc", "uts", "pid"].map((space) => `--unshare-${space}`);
+  const libraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].flatMap((each) => ["--ro-bind-try", each, each]);
+  const readable = [file, childFolder, guestFolder, ...settings.engine.readable.map((each) => each.replace(/\*$/, ""))];
+  const bound = readable.flatMap((each) => ["--ro-bind", each, each]);
+  const variables = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
+  const wrapping = [...unshared, "--die-with-parent", "--new-session", "--clearenv", ...variables, ...libraries];
+  return { file: path, args: [...wrapping, ...bound, "--dev", "/dev", file, ...args], env: {}, isWrapped: true };
+}
+
+/** The command that children are started with: what was asked for, or the strongest that works here. */
+export async function resolveLauncher(wanted: LauncherName | "auto", settings: ChildSettings): Promise<LaunchCommand> {
+  if (wanted === "plain") return plainCommand(settings);
+  const path = BUBBLEWRAP_PATHS.find((each) => existsSync(each));
+  const wrapped = path === undefined ? undefined : bubblewrapCommand(path, settings);
+  const problem = wrapped === undefined ? `none of ${BUBBLEWRAP_PATHS.join(", ")} exists` : await probe(wrapped);
+  if (wrapped !== undefined && problem === undefined) return wrapped;
+  if (wanted === "auto") return plainCommand(settings);
+  throw new PmlError("sandbox_unavailable", `bubblewrap does not work here: ${problem}`, {
+    hint: 'Install bubblewrap, allow unprivileged user namespaces, or set "sandbox": {"launcher": "auto"}',
+  });
+}
+
+/** What is wrong, if anything. A child whose stdin is empty starts and ends at once. */
+async function probe({ file, args, env }: LaunchCommand): Promise<string | undefined> {
+  const trial = promisify(execFile)(file, args, { env, cwd: "/", timeout: PROBE_MS, encoding: "latin1" });
+  trial.child.stdin?.end();
+  try {
+    const { stdout } = await trial;
+    return stdout.endsWith("K") ? undefined : `the probe said ${JSON.stringify(stdout.slice(0, 200))}`;
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 500) : String(error);
+  }
+}

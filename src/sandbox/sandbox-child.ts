@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeTogether } from "../write-together.ts";
+import { encodeFrame, type Frame, FrameReader } from "./frames.ts";
+import type { LaunchCommand } from "./launcher.ts";
+
+export interface ChildEvents {
+  onFrame(frame: Frame): void;
+  /** The process has ended and nothing more will come of it. */
+  onGone(exit: ChildExit): void;
+}
+
+export interface ChildExit {
+  /** In words: `was ended by SIGKILL`. */
+  readonly how: string;
+  readonly stderr: string;
+}
+
+const STDERR_KEPT = 4_000;
+
+/** A process that runs programs. Frames go in and come out; it ends by being killed. */
+export class SandboxChild {
+  readonly pid: number | undefined;
+  readonly #process: ChildProcess;
+  readonly #events: ChildEvents;
+  readonly #reader = new FrameReader();
+  #stderr = "";
+  #failure: string | undefined;
+  #isKilled = false;
+  #isGone = false;
+
+  constructor({ file, args, env }: LaunchCommand, events: ChildEvents) {
+    this.#events = events;
+    const child = spawn(file, args, { env, cwd: "/", stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+    this.#process = child;
+    this.pid = child.pid;
+    child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT);
+    });
+    // That nobody reads any more is heard of when the process has ended.
+    child.stdin.setMaxListeners(0).on("error", () => undefined);
+    child.once("error", (error) => {
+      this.#failure = `cannot be started: ${error.message}`;
+      if (child.pid === undefined) this.#gone(null, null);
+    });
+    child.once("close", (code, signal) => this.#gone(code, signal));
+  }
+
+  send(type: string, text: string): void {
+    const { stdin } = this.#process;
+    if (stdin?.writable === true) writeTogether(stdin, encodeFrame(type, text));
+  }
+
+  /** Ends it at once. Whatever it still says is not heard. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#process.kill("SIGKILL");
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isKilled) return;
+    let frames: readonly Frame[];
+    try {
+      frames = this.#reader.push(chunk);
+    } catch (error) {
+      this.#failure = `broke the protocol: ${error instanceof Error ? error.message : String(error)}`;
+      this.kill();
+      return;
+    }
+    for (const frame of frames) this.#passOn(frame);
+  }
+
+  /** Each frame may lead to the end of this child; then the ones after it are not heard. */
+  #passOn(frame: Frame): void {
+    if (!this.#isKilled) this.#events.onFrame(frame);
+  }
+
+  #gone(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+    this.#events.onGone({ how: this.#failure ?? how, stderr: this.#stderr });
+  }
+}
