@@ -145,7 +145,11 @@ function recordGoals(session: Session, medians: Medians): void {
     session.record({ row, unit: "×", column: "PML", value, goal: { atMost } });
   };
   ratio("one call ÷ UTCP", ["one call PML", "one call UTCP code-mode"], 0.8);
-  ratio("ten at once ÷ ten direct calls", ["ten calls at once PML", "ten calls, one after the other direct stdio"], 0.5);
+  ratio(
+    "ten at once ÷ ten direct calls",
+    ["ten calls at once PML", "ten calls, one after the other direct stdio"],
+    0.5,
+  );
 }
 
 async function measureThroughput(session: Session, pml: Client, peer: Peer): Promise<void> {

@@ -45,16 +45,19 @@ async function time(kind, code) {
   return performance.now() - started;
 }
 
-process.on("message", async ({ id, kind, code, count, together }) => {
-  try {
-    const started = performance.now();
-    const durations = together
-      ? await Promise.all(Array.from({ length: count }, () => time(kind, code)))
-      : [];
-    for (let done = 0; !together && done < count; done += 1) durations.push(await time(kind, code));
-    process.send({ id, durations, total: performance.now() - started });
-  } catch (error) {
-    process.send({ id, error: String(error) });
-  }
+async function work({ kind, code, count, together }) {
+  const runs = Array.from({ length: count });
+  if (together) return Promise.all(runs.map(() => time(kind, code)));
+  const durations = [];
+  for (const _run of runs) durations.push(await time(kind, code));
+  return durations;
+}
+
+process.on("message", (message) => {
+  const started = performance.now();
+  work(message).then(
+    (durations) => process.send({ id: message.id, durations, total: performance.now() - started }),
+    (error) => process.send({ id: message.id, error: String(error) }),
+  );
 });
 process.send({ ready: true });

@@ -34,7 +34,10 @@ export async function startPeer(): Promise<Peer> {
     cwd: prefix,
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  await Promise.race([once(child, "message"), once(child, "exit").then(() => Promise.reject(new Error("UTCP did not start")))]);
+  await Promise.race([
+    once(child, "message"),
+    once(child, "exit").then(() => Promise.reject(new Error("UTCP did not start"))),
+  ]);
   let last = 0;
   return {
     async run(work) {

@@ -193,11 +193,11 @@ describe("an instrumented program", () => {
       original.forEach((text, index) => {
         for (const { 0: word } of text.matchAll(/\b(?:helper|alias|mark|r|i|x|all)\d+\b/g)) {
           const column = lines[index]?.search(new RegExp(`\\b${word}\\b`)) ?? -1;
-          if (column >= 0)
-            expect(originalPosition(index + 1, column)).toEqual({
-              line: index + 1,
-              column: text.search(new RegExp(`\\b${word}\\b`)),
-            });
+          if (column < 0) continue; // it was a type
+          expect(originalPosition(index + 1, column)).toEqual({
+            line: index + 1,
+            column: text.search(new RegExp(`\\b${word}\\b`)),
+          });
         }
       });
     }

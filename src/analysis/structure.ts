@@ -79,7 +79,7 @@ export interface InstrumentedProgram {
   /** An expression that evaluates to `async (args, __pml) => …`. */
   readonly code: string;
   /** From a position in `code` (line from 1, column from 0) to the submitted text. */
-  originalPosition(line: number, column: number): { readonly line: number; readonly column: number };
+  readonly originalPosition: (line: number, column: number) => { readonly line: number; readonly column: number };
 }
 
 export interface AnalysedProgram {

@@ -196,7 +196,7 @@ function toCapability(row: CapabilityRow): Capability {
     source:
       row.source_kind === "code" ? { type: "code", code: row.code_snippet ?? "" } : (row.source as CapabilitySource),
     sourceHash: row.source_hash,
-    parameters: row.parameters_schema ?? {},
+    parameters: row.parameters_schema,
     structure: row.structure,
     toolsUsed: row.tools_used,
     description: row.description ?? undefined,

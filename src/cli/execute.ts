@@ -43,7 +43,7 @@ export async function executeThroughGateway(daemon: DaemonAddress, request: Reco
 const LONGEST_RUN_MS = 60 * 60 * 1000;
 
 function describe(executed: Executed): Omit<Answer, "data"> {
-  const { status, result, error, approval, warnings = [], logs = [] } = executed;
+  const { status, result, error, warnings = [], logs = [] } = executed;
   const notes = [...logs, ...warnings.map((text) => `! ${text}`)];
   switch (status) {
     case "success":
@@ -51,11 +51,7 @@ function describe(executed: Executed): Omit<Answer, "data"> {
     case "dry_run":
       return { text: describePlan(executed), notes, exit: EXIT.ok };
     case "approval_required":
-      return {
-        text: `A person has to decide: ${approval?.cli ?? ""}`,
-        notes: [...(approval?.reasons ?? []), `or look at ${approval?.url ?? ""}`, goOn(executed)],
-        exit: EXIT.needsPerson,
-      };
+      return { ...describeApproval(executed), exit: EXIT.needsPerson };
     case "error":
       return { text: "", notes: [...notes, ...describeError(error)], exit: EXIT.toolError };
     default:
@@ -63,13 +59,18 @@ function describe(executed: Executed): Omit<Answer, "data"> {
   }
 }
 
+function describeApproval({ approval, workflowId }: Executed): Pick<Answer, "text" | "notes"> {
+  if (approval === undefined) return { text: "A person has to decide: pml inbox" };
+  const { cli, reasons, url } = approval;
+  return {
+    text: `A person has to decide: ${cli}`,
+    notes: [...reasons, `or look at ${url}`, `then: pml run --continue ${workflowId ?? ""}`],
+  };
+}
+
 function summarise({ capabilityName, tasks = [], executionTimeMs = 0 }: Executed): string {
   const calls = tasks.length === 1 ? "1 call" : `${tasks.length} calls`;
   return `✓ ${capabilityName ?? "done"} · ${calls} · ${Math.round(executionTimeMs)} ms`;
-}
-
-function goOn({ workflowId }: Executed): string {
-  return `then: pml run --continue ${workflowId ?? ""}`;
 }
 
 function describeError(error: Executed["error"]): string[] {

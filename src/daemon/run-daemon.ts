@@ -52,11 +52,9 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using app = await createApp({ config, ownership, log });
   const onLimitReached = (key: string): void => metrics.limitReached(key);
   using opened = openGateway({ app, config, token, log, onLimitReached, url: () => info.url });
-  const { gateway, shims, endpoint } = opened;
+  const { gateway, shims, endpoint, count: countOpen } = opened;
   const activity = trackActivity(() => shims.count);
-  const countOpen = opened.count;
   const metrics = createMetrics({ events: app.events, countConnections: () => shims.count, countOpen });
-  const started = Date.now();
   const { host, port } = config.http;
   const guard = createGuard({ config, token, log, onRefused: (reason) => metrics.authRefused(reason) });
   await using server = await startHttpServer({
@@ -72,13 +70,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       metrics,
       decisionKey: createDecisionKey(decisionKey),
       uploads: emptyUploads(config.home),
-      status: async () => ({
-        ...info,
-        home: config.home,
-        uptimeSeconds: Math.round((Date.now() - started) / 1000),
-        clients: shims.count,
-        ...(await describeApp(app)),
-      }),
+      status: async () => ({ ...info, home: config.home, clients: shims.count, ...(await describeApp(app)) }),
       names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
@@ -146,7 +138,11 @@ function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
 }
 
 async function describeApp(app: App): Promise<Record<string, unknown>> {
-  return { database: await app.databaseStatus(), permissions: app.permissions.problem?.message ?? "ok" };
+  return {
+    uptimeSeconds: Math.round(process.uptime()),
+    database: await app.databaseStatus(),
+    permissions: app.permissions.problem?.message ?? "ok",
+  };
 }
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

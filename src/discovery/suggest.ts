@@ -84,7 +84,7 @@ function rankTools(intent: string, tools: readonly SuggestedTool[]): SuggestionR
     id,
     name: id,
     description,
-    arguments: Object.keys((inputSchema?.["properties"] ?? {}) as object),
+    arguments: Object.keys(inputSchema?.["properties"] ?? {}),
   }));
   return createLexicalRanker(documents)
     .rank(intent)

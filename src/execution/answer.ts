@@ -52,7 +52,8 @@ export function toAnswer(told: Told, stop: Stop): ExecuteAnswer {
       const end = outcome === undefined ? {} : describeEnd(outcome);
       return { ...rest, ...end, status: "dry_run", plan, possible };
     }
-    case "waiting": {
+    case "waiting":
+    default: {
       const { id, tools, reasons, expiresAt } = stop.approval;
       const asked = tools.filter(({ decision }) => decision === "ask").map(({ tool }) => tool);
       const approval = { id, tools: asked, reasons, expiresAt: expiresAt.toISOString() };
@@ -105,16 +106,13 @@ const CANCELLED: RunError = { code: "cancelled", message: "The run was cancelled
 
 function describeNode(node: StructureNode): JsonObject {
   const { id, type } = node;
-  switch (node.type) {
-    case "task":
-      return { id, type, tool: node.tool };
-    case "capability":
-      return { id, type, capability: node.capability };
-    case "decision":
-      return { id, type, condition: node.condition };
-    default:
-      return { id, type };
-  }
+  return {
+    id,
+    type,
+    ...(node.type === "task" ? { tool: node.tool } : {}),
+    ...(node.type === "capability" ? { capability: node.capability } : {}),
+    ...(node.type === "decision" ? { condition: node.condition } : {}),
+  };
 }
 
 function reportTask({ id, tool, status, durationMs, result, error }: Trace["tasks"][number]): TaskReport {

@@ -66,14 +66,13 @@ describe("executeDag", () => {
 
   test("a task that may fail leaves null; another ends the run", async () => {
     const failing = { ...tools, read: () => raise("gone") };
-    const safe = chain.tasks.map((task) => (task.id === "read" ? { ...task, safeToFail: true } : task));
+    const safe = chain.tasks.map((each) => (each.id === "read" ? { ...each, safeToFail: true } : each));
     const host = createHost({ ...failing, parse: (args) => args });
     expect(await executeDag({ tasks: safe }, { path: "a" }, host)).toEqual({ a: { json: null }, b: [7] });
     await expect(executeDag(chain, { path: "a" }, createHost(failing))).rejects.toMatchObject({ task: "read" });
   });
 
   test("refuses circles, missing tasks and equal ids", () => {
-    const task = (id: string, ...dependsOn: string[]) => ({ id, tool: "a:b", dependsOn });
     expect(() => layersOf({ tasks: [task("a", "b"), task("b", "a")] })).toThrow("a → b → a");
     expect(() => layersOf({ tasks: [task("a", "z")] })).toThrow("depends on z");
     expect(() => layersOf({ tasks: [task("a"), task("a")] })).toThrow("same id");
@@ -88,6 +87,10 @@ describe("executeDag", () => {
     expect(dagParameters(chain)).toMatchObject({ required: ["path"] });
   });
 });
+
+function task(id: string, ...dependsOn: string[]): DagStructure["tasks"][number] {
+  return { id, tool: "a:b", dependsOn };
+}
 
 function raise(message: string): never {
   throw new Error(message);

@@ -106,7 +106,7 @@ function referencesOf(task: DagTask): string[] {
     if (typeof value !== "object" || value === null) return;
     const ref = referenceOf(value);
     if (ref !== undefined) found.push(ref);
-    else for (const item of Object.values(value)) visit(item as JsonValue);
+    else for (const item of Object.values(value)) visit(item);
   };
   visit(task.arguments ?? {});
   const condition = task.condition === undefined ? undefined : parseCondition(task.condition);
@@ -125,9 +125,7 @@ function resolveReferences(value: JsonValue, outcomes: ReadonlyMap<string, TaskO
   const ref = referenceOf(value);
   if (ref !== undefined) return lookUp(ref, outcomes, args) ?? null;
   if (Array.isArray(value)) return value.map((item: JsonValue) => resolveReferences(item, outcomes, args));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, resolveReferences(item as JsonValue, outcomes, args)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolveReferences(item, outcomes, args)]));
 }
 
 function lookUp(ref: string, outcomes: ReadonlyMap<string, TaskOutcome>, args: JsonObject): JsonValue | undefined {

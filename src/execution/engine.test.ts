@@ -25,15 +25,21 @@ function resultOf(answer: ExecuteAnswer): JsonValue | undefined {
   return answer.result;
 }
 
+function go(scene: EngineScene, answer: ExecuteAnswer): Promise<ExecuteAnswer> {
+  return scene.engine.continueRun(scope, answer.workflowId ?? "", { caller, signal: new AbortController().signal });
+}
+
+async function decide(scene: EngineScene, answer: ExecuteAnswer, decision: "approve" | "refuse"): Promise<void> {
+  if (answer.status !== "approval_required") throw new Error(JSON.stringify(answer));
+  await scene.permissions.decideApproval(scope, answer.approval.id, { decision, by: "bob", via: "cli" });
+}
+
 describe.each(engines)("Engine on %s", (kind) => {
   let client: DatabaseClient;
   beforeAll(async () => {
     client = await openTestDatabase(kind);
   });
   afterAll(() => client[Symbol.asyncDispose]());
-
-  const go = (scene: EngineScene, answer: ExecuteAnswer): Promise<ExecuteAnswer> =>
-    scene.engine.continueRun(scope, answer.workflowId ?? "", { caller, signal: new AbortController().signal });
 
   test("runs code, keeps the journal, and learns paths and decisions", async () => {
     const scene = await createEngineScene(client, sandbox);
@@ -186,9 +192,4 @@ describe.each(engines)("Engine on %s", (kind) => {
     );
     expect(sources).toEqual([{ code_snippet: `const k = "[redacted]"; return k.length`, state: "draft" }]);
   });
-
-  async function decide(scene: EngineScene, answer: ExecuteAnswer, decision: "approve" | "refuse"): Promise<void> {
-    if (answer.status !== "approval_required") throw new Error(JSON.stringify(answer));
-    await scene.permissions.decideApproval(scope, answer.approval.id, { decision, by: "bob", via: "cli" });
-  }
 });

@@ -204,6 +204,7 @@ export class Engine {
       case "dag":
         return this.programs.fromDag(scope, request.dag, request);
       case "capability":
+      default:
         return this.programs.byName(scope, request.name);
     }
   }

@@ -109,6 +109,7 @@ export class Programs {
       case "dag":
         return { capability, structure, body: { kind: "dag", dag: source.dagStructure }, warnings: [] };
       case "tool":
+      default:
         return { capability, structure, body: { kind: "tool", source }, warnings: [] };
     }
   }

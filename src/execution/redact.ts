@@ -38,7 +38,7 @@ export function redact(value: JsonValue): JsonValue {
     const items = value.map((item: JsonValue) => redact(item));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
-  const entries = Object.entries(value).map(([key, item]) => [key, redactField(key, item as JsonValue)] as const);
+  const entries = Object.entries(value).map(([key, item]) => [key, redactField(key, item)] as const);
   const same = entries.every(([key, item]) => item === (value as Record<string, JsonValue>)[key]);
   return same ? value : Object.fromEntries(entries);
 }

@@ -80,7 +80,7 @@ export class Memory {
   #shorten(value: JsonValue): JsonValue {
     if (typeof value !== "object" && typeof value !== "string") return value;
     const text = JSON.stringify(value);
-    if (text === undefined || text.length <= this.#options.maxValueBytes) return value;
+    if (text.length <= this.#options.maxValueBytes) return value;
     return { $oversized: text.length, preview: text.slice(0, 240) };
   }
 

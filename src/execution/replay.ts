@@ -88,7 +88,8 @@ function describeTarget(target: CallTarget): string {
     case "capability":
       return `capability ${target.name}`;
     case "sleep":
-      return "sleep";
+    default:
+      return target.kind;
   }
 }
 

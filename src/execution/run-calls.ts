@@ -146,6 +146,7 @@ export class RunCalls implements RunHost {
       case "capability":
         return this.#options.callCapability({ name: target.name, args, runId: target.runId, call: String(seq) });
       case "sleep":
+      default:
         return this.#sleep(call.kind === "sleep" ? call.ms : 0);
     }
   }
@@ -210,6 +211,7 @@ export function targetOf(call: GuestCall, tools: ToolDirectory, newRunId: () => 
     case "capability":
       return { kind: "capability", name: call.name, runId: newRunId() };
     case "sleep":
+    default:
       return { kind: "sleep" };
   }
 }

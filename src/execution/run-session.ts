@@ -169,6 +169,7 @@ function toEnded(outcome: RunOutcome, program: InstrumentedProgram): BodyResult[
     case "aborted":
       return { kind: "cancelled" };
     case "crashed":
+    default:
       return { kind: "failed", error: { code: "sandbox_crashed", message: outcome.message } };
   }
 }

@@ -247,9 +247,7 @@ function toRun(row: RunRow): StoredRun {
     scope: { org: row.org, project: row.project },
     kind: row.kind,
     state: row.state,
-    recordId: row.record_id ?? "",
-    version: row.version ?? 1,
-    sourceHash: row.source_hash ?? "",
+    ...identityOf(row),
     intent: row.intent ?? "",
     args: (row.input ?? {}) as JsonObject,
     seed: row.seed,
@@ -257,14 +255,24 @@ function toRun(row: RunRow): StoredRun {
     principal: row.principal ?? "",
     client: row.client ?? undefined,
     parent: row.parent_run_id === null ? undefined : { runId: row.parent_run_id, call: row.parent_call ?? "" },
-    options: (row.options ?? {}) as RunOptions,
+    options: row.options ?? {},
     approvedTools: row.approved_tools ?? [],
     owner: row.owner ?? undefined,
     approvalId: row.approval_id ?? undefined,
+    ...outcomeOf(row),
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+  };
+}
+
+function identityOf(row: RunRow): Pick<Run, "recordId" | "version" | "sourceHash"> {
+  return { recordId: row.record_id ?? "", version: row.version ?? 1, sourceHash: row.source_hash ?? "" };
+}
+
+function outcomeOf(row: RunRow): Pick<StoredRun, "result" | "error" | "logs"> {
+  return {
     result: (row.result ?? undefined) as JsonValue | undefined,
     error: (row.error ?? undefined) as RunError | undefined,
     logs: (row.logs ?? []) as LogLine[],
-    createdAt: row.created_at,
-    finishedAt: row.finished_at ?? undefined,
   };
 }

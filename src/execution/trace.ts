@@ -52,7 +52,10 @@ function visitedNodes(
   decisions: readonly TracedDecision[],
 ): string[] {
   const seen = new Set<string>();
-  for (const { node, loop } of [...calls, ...decisions.map(({ nodeId, loop }) => ({ node: nodeId, loop }))]) {
+  for (const { node, loop } of [
+    ...calls,
+    ...decisions.map((decision) => ({ node: decision.nodeId, loop: decision.loop })),
+  ]) {
     if (node !== undefined) seen.add(node);
     for (const step of loop.split("/")) {
       const [holder] = step.split(":");

@@ -20,24 +20,33 @@ export function observedEdges(
       return subject === undefined ? [] : [[node.id, subject] as const];
     }),
   );
-  const next = new Map<string, string[]>();
-  for (const { from, to, type } of structure.edges) {
-    if (type === "provides" || !visited.has(from) || !visited.has(to)) continue;
-    next.set(from, [...(next.get(from) ?? []), to]);
-  }
-  const edges: LearnedEdge[] = [];
-  for (const [node, from] of subjects) {
-    for (const follower of followers(node, next, subjects)) {
+  return distinct([...sequences(structure, visited, subjects), ...provisions(structure, subjects)]);
+}
+
+function sequences(
+  { edges }: StaticStructure,
+  visited: ReadonlySet<string>,
+  subjects: ReadonlyMap<string, string>,
+): LearnedEdge[] {
+  const next = Map.groupBy(
+    edges.filter(({ from, to, type }) => type !== "provides" && visited.has(from) && visited.has(to)),
+    ({ from }) => from,
+  );
+  const following = new Map([...next].map(([from, group]) => [from, group.map(({ to }) => to)]));
+  return [...subjects].flatMap(([node, from]) =>
+    followers(node, following, subjects).flatMap((follower): LearnedEdge[] => {
       const to = subjects.get(follower);
-      if (to !== undefined && to !== from) edges.push({ from, to, type: "sequence" });
-    }
-  }
-  for (const { from, to, type } of structure.edges) {
-    const [provider, consumer] = [subjects.get(from), subjects.get(to)];
-    if (type !== "provides" || provider === undefined || consumer === undefined || provider === consumer) continue;
-    edges.push({ from: provider, to: consumer, type });
-  }
-  return distinct(edges);
+      return to === undefined || to === from ? [] : [{ from, to, type: "sequence" }];
+    }),
+  );
+}
+
+function provisions({ edges }: StaticStructure, subjects: ReadonlyMap<string, string>): LearnedEdge[] {
+  return edges.flatMap((edge): LearnedEdge[] => {
+    const [from, to] = [subjects.get(edge.from), subjects.get(edge.to)];
+    const isKnown = edge.type === "provides" && from !== undefined && to !== undefined && from !== to;
+    return isKnown ? [{ from, to, type: "provides" }] : [];
+  });
 }
 
 /** The next calls after a node, looking through decisions, forks and loops. */

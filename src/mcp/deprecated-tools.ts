@@ -14,12 +14,13 @@ export function newNameOf(name: string): string | undefined {
 }
 
 /** The tool under its old name: what it answers says how it is called now. */
-export function withNotice({ definition, call }: OwnTool, oldName: string): OwnTool {
+export function withNotice(tool: OwnTool, oldName: string): OwnTool {
+  const { definition } = tool;
   const notice = `${oldName} is deprecated; use ${definition.name}`;
   return {
     definition,
     async call(input, context) {
-      const answer = await call(translate(input), context);
+      const answer = await tool.call(translate(input), context);
       return answer.kind === "json" ? { ...answer, value: { ...answer.value, deprecated: notice } } : answer;
     },
   };

@@ -23,25 +23,37 @@ const step = (): void => {
   if (position === last) process.kill(process.pid, "SIGKILL");
 };
 
+/** Puts something around a method, for all objects of a class. */
+function replaceMethod<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  around: (original: T[K] & ((...args: never[]) => unknown)) => T[K],
+): void {
+  const original = prototype[name] as (...args: unknown[]) => unknown;
+  prototype[name] = function replaced(this: T, ...args: unknown[]): unknown {
+    const bound = original.bind(this) as T[K] & ((...given: never[]) => unknown);
+    return (around(bound) as (...given: unknown[]) => unknown)(...args);
+  } as T[K];
+}
+
 /** Every entry, every write and both ends of every call are positions. */
 function countPositions(): void {
-  const { append, flush } = Journal.prototype;
-  Journal.prototype.append = function counted(entry) {
+  const journal = Journal.prototype;
+  replaceMethod(journal, "append", (append) => (...args) => {
     step();
-    return append.call(this, entry);
-  };
-  Journal.prototype.flush = async function counted() {
-    await flush.call(this);
+    return append(...args);
+  });
+  replaceMethod(journal, "flush", (flush) => async () => {
+    await flush();
     step();
-  };
-  const { request } = UpstreamServer.prototype;
-  UpstreamServer.prototype.request = async function counted(call) {
-    if (call.method !== "tools/call") return request.call(this, call);
+  });
+  replaceMethod(UpstreamServer.prototype, "request", (request) => async (call) => {
+    if (call.method !== "tools/call") return request(call);
     step();
-    const result = await request.call(this, call);
+    const result = await request(call);
     step();
     return result;
-  };
+  });
 }
 
 const config = loadConfig({}, { ...process.env, PML_HOME: home });
