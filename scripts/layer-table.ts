@@ -141,7 +141,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "daemon",
     files: ["src/daemon/"],
-    uses: ["auth", "app", "http", "mcp", "permissions", "config", "db", "errors", "basics"],
+    uses: ["auth", "app", "http", "mcp", "permissions", "capabilities", "config", "db", "errors", "basics"],
   },
   {
     name: "cli",

@@ -7,7 +7,7 @@ import { servers } from "../../test/support/upstream-servers.ts";
 
 const PACKAGES = ["@utcp/code-mode@1.2.12", "@utcp/sdk@1.1.2", "@utcp/mcp@1.1.3", "isolated-vm@6.2.0"];
 
-export interface Work {
+interface Work {
   readonly kind: "utcp" | "bare";
   readonly code: string;
   readonly count: number;

@@ -7,7 +7,7 @@ import { type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
 import type { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
-export interface NamedArgument {
+interface NamedArgument {
   readonly name: string;
   readonly expression: Node;
 }

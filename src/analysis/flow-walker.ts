@@ -34,4 +34,4 @@ export interface FlowWalker {
   labelsOf(node: Node): readonly string[];
 }
 
-export type FlowHandler<N> = (node: N, flow: FlowWalker, frontier: Frontier) => Frontier;
+type FlowHandler<N> = (node: N, flow: FlowWalker, frontier: Frontier) => Frontier;

@@ -25,7 +25,7 @@ export function formatFqdn({ org, project, namespace, action, hash }: FqdnParts)
 const NAMESPACE_WITHOUT_TOOLS = "util";
 
 /** The server that most of the tools belong to; among equals the first by name. */
-export function inferNamespace(tools: readonly string[]): string {
+function inferNamespace(tools: readonly string[]): string {
   const servers = Map.groupBy(tools, (tool) => tool.slice(0, tool.indexOf(":")));
   const [most] = [...servers].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1));
   const plain = most?.[0].toLowerCase().replace(/[^a-z0-9]/g, "") ?? "";

@@ -9,7 +9,7 @@ export interface SuggestedTool {
   readonly outputSchema?: JsonSchema;
 }
 
-export interface SuggestionReport {
+interface SuggestionReport {
   readonly suggestions: {
     readonly tools: readonly (SuggestedTool & { readonly score: number })[];
     readonly capabilities: readonly (Omit<CapabilitySummary, "intents"> & {
@@ -22,7 +22,7 @@ export interface SuggestionReport {
   readonly reason: string;
 }
 
-export interface Suggestions {
+interface Suggestions {
   readonly report: SuggestionReport;
   /** A capability that fits well enough to be run at once, with the arguments given. */
   readonly runnable: string | undefined;

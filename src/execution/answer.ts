@@ -29,7 +29,7 @@ export type Stop =
   | { readonly kind: "layer" }
   | ({ readonly kind: "dry_run" } & DryRunReport);
 
-export interface DryRunReport {
+interface DryRunReport {
   readonly plan: readonly PlannedCall[];
   /** Tools of the program that it did not come to. */
   readonly possible: readonly string[];

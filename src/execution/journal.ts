@@ -28,7 +28,7 @@ export interface AnswerEntry {
     | { readonly ok: false; readonly error: GuestError };
 }
 
-export interface DecisionEntry {
+interface DecisionEntry {
   readonly kind: "decision";
   readonly seq: number;
   readonly node: string;

@@ -19,7 +19,7 @@ export interface ToolDirectory extends ToolCatalogue {
   readonly version: number;
 }
 
-export interface ToolRequest {
+interface ToolRequest {
   readonly tool: string;
   readonly args: JsonObject;
   readonly runId: string;
@@ -30,12 +30,12 @@ export interface ToolRequest {
 /** Makes one call of a real tool and records it as a use. Rejects when the tool could not be called. */
 export type CallTool = (request: ToolRequest) => Promise<Readonly<Record<string, unknown>>>;
 
-export type AskPerson = (question: {
+type AskPerson = (question: {
   readonly method: string;
   readonly params?: Record<string, unknown> | undefined;
 }) => Promise<Record<string, unknown>>;
 
-export interface ProgressReport {
+interface ProgressReport {
   readonly progress: number;
   readonly total?: number;
   readonly message: string;

@@ -27,7 +27,7 @@ export interface TaskReport {
   readonly resultPreview: string;
 }
 
-export interface ApprovalNotice {
+interface ApprovalNotice {
   readonly id: string;
   readonly tools: readonly string[];
   readonly reasons: readonly string[];

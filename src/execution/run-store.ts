@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { JournalEntry } from "./journal.ts";
 
 export type RunState = "running" | "parked" | "succeeded" | "failed" | "cancelled";
-export type RunKind = "code" | "dag" | "tool";
+type RunKind = "code" | "dag" | "tool";
 
 /** Everything another process needs in order to go on with a run, but for its journal. */
 export interface Run {

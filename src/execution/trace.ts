@@ -2,14 +2,14 @@ import type { StaticStructure } from "../analysis/structure.ts";
 import type { JsonValue } from "../json.ts";
 import type { AnswerEntry, CallEntry, JournalEntry } from "./journal.ts";
 
-export interface TracedDecision {
+interface TracedDecision {
   readonly nodeId: string;
   readonly loop: string;
   readonly outcome: string;
 }
 
 /** One call of a run. `id` is unique in the run and is what results are fetched by. */
-export interface TracedTask {
+interface TracedTask {
   readonly id: string;
   readonly nodeId: string | undefined;
   readonly loop: string;

@@ -70,7 +70,7 @@ export interface RunHost {
   logged(level: string, text: string): void;
 }
 
-export interface RunStats {
+interface RunStats {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly heapBytes: number;

@@ -3,14 +3,14 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { mergeSchemas, type SeenSchema } from "./output-schema.ts";
 
-export interface PathStatistics {
+interface PathStatistics {
   readonly path: readonly string[];
   readonly count: number;
   readonly successRate: number;
   readonly averageMs: number;
 }
 
-export interface DecisionStatistics {
+interface DecisionStatistics {
   readonly nodeId: string;
   readonly outcomes: Readonly<Record<string, { readonly count: number; readonly successRate: number }>>;
 }
@@ -136,7 +136,7 @@ export async function readEdges(
 }
 
 /** Schemas that fit say little, a program that connects the two more, and each run that did more still. */
-export function edgeConfidence(source: "template" | "inferred" | "observed", observed: number): number {
+function edgeConfidence(source: "template" | "inferred" | "observed", observed: number): number {
   if (source === "template") return 0.3;
   return source === "inferred" ? 0.5 : Math.max(0.5, observed / (observed + 1));
 }

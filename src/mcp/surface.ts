@@ -48,7 +48,7 @@ export interface Surface {
   splitCanonical(canonical: string): Target;
 }
 
-export const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
+const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
 
 export interface SurfaceParts {
   readonly servers: readonly KnownServer[];

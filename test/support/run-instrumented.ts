@@ -2,7 +2,7 @@ import type { InstrumentedProgram } from "../../src/analysis/structure.ts";
 
 export type FakeTool = (server: string, tool: string, args: unknown) => unknown;
 
-export interface ObservedCall {
+interface ObservedCall {
   readonly node: string;
   readonly path: string;
   readonly tool: string;
