@@ -33,5 +33,3 @@ export interface FlowWalker {
   returnFrom(frontier: Frontier): void;
   labelsOf(node: Node): readonly string[];
 }
-
-type FlowHandler<N> = (node: N, flow: FlowWalker, frontier: Frontier) => Frontier;

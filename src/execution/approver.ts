@@ -155,8 +155,7 @@ export class Approver {
   }
 
   #request(run: Run, { capability, body }: Runnable, plan: BoundPlan): Promise<Approval> {
-    const code =
-      capability.source.type === "code" ? capability.source.code : JSON.stringify(capability.source, null, 2);
+    const code = getCapabilityCode(capability) ?? JSON.stringify(capability.source, null, 2);
     return this.#permissions.requestApproval(run.scope, {
       ...plan,
       runId: run.id,
