@@ -1,5 +1,6 @@
 /** The edge of the protocol as it is on the wire: eras side by side, discovery, change notices, stdout. */
 import type { ChildProcess } from "node:child_process";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { call, startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
@@ -137,6 +138,39 @@ test("changes are told on the stream of a session, and to whoever listens; both 
     const meta = params?._meta ?? (result?.["_meta"] as Record<string, unknown>);
     expect(meta["io.modelcontextprotocol/subscriptionId"]).toBe("sub-7");
   }
+});
+
+/** Sends bytes as they are; resolves with the first line of what comes back. */
+function sendBytes(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+    socket.once("error", reject);
+    socket.once("close", () => resolve(answer.split("\r\n")[0] ?? ""));
+  });
+}
+
+test("requests that no client would send are refused, and the gateway lives on", async () => {
+  await using home = await startGateway({});
+  const { url, authorization } = addressOf(home.path);
+  const end = "Connection: close\r\n\r\n";
+  for (const path of ["//", "http://[", "*", "http://a:99999/", "/\\\\"]) {
+    expect(await sendBytes(url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${end}`), path).toMatch(/^HTTP\/1.1 40\d /);
+  }
+  expect(await sendBytes(url, `GET /metrics HTTP/1.1\r\n${end}`)).toMatch(/^HTTP\/1.1 40\d /);
+  const upgrade = "Connection: Upgrade\r\nUpgrade: pml-stdio\r\n\r\n";
+  expect(await sendBytes(url, `GET // HTTP/1.1\r\nHost: 127.0.0.1\r\n${upgrade}`)).toBe("HTTP/1.1 401 Unauthorized");
+  const { headers, body } = currentRequest("tools/list");
+  for (const host of ["127.0.0.1:99999999", "127.0.0.1:0"]) {
+    const strange = { ...headers, authorization, host };
+    expect((await sendRaw(url, { headers: strange, body })).status).toBeLessThan(600);
+    expect((await sendRaw(url, { ...initializeRequest("2025-11-25"), headers: strange })).status).toBeLessThan(600);
+  }
+  for (const odd of [null, 7, "text", [], [null], { id: {} }, { method: "tools/list" }, { params: [] }]) {
+    expect((await sendRaw(url, { headers: { ...headers, authorization }, body: odd })).status).toBeLessThan(500);
+  }
+  expect((await sendRaw(url, { headers: { ...headers, authorization }, body })).status).toBe(200);
 });
 
 test("stdout carries messages and nothing else, whatever comes in and whatever is logged", async () => {
