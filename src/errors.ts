@@ -136,6 +136,16 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A file named on the command line cannot be read or written.",
   },
+  client_not_found: {
+    id: "PML-E5003",
+    exit: EXIT.notFound,
+    meaning: "The MCP client is not set up on this machine, or has none of what was asked for.",
+  },
+  client_config_unusable: {
+    id: "PML-E5004",
+    exit: EXIT.failed,
+    meaning: "The configuration of an MCP client cannot be read, or not changed without touching more than one entry.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,

@@ -33,10 +33,14 @@ const mcpServer = z
 /** Namespaces of PML's own tools; a server of that name could not be told from them. */
 const RESERVED_NAMES = ["cap", "dns", "meta", "learn", "skill", "test", "pml", "mcp"];
 
+export function isReservedName(name: string): boolean {
+  return RESERVED_NAMES.includes(name);
+}
+
 const serverName = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "server names have lower-case letters, digits and inner hyphens")
-  .refine((name) => !RESERVED_NAMES.includes(name), "is a name that PML keeps for itself; choose another");
+  .refine((name) => !isReservedName(name), "is a name that PML keeps for itself; choose another");
 
 /** The one definition of the configuration: validation, types and the reference page come from it. */
 export const configSchema = z.strictObject({
@@ -109,7 +113,7 @@ export const configSchema = z.strictObject({
   log: z
     .strictObject({
       level: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("Least level written."),
-      file: z.string().optional().describe("File to write to instead of stderr."),
+      file: z.string().optional().describe("File to write to instead of stderr and PML_HOME/daemon.log."),
     })
     .prefault({})
     .describe("Logs, one JSON object a line."),

@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { fstatSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
@@ -13,9 +13,10 @@ import { createRoutes } from "../http/routes.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { Gateway } from "../mcp/gateway.ts";
+import { reportNames } from "../mcp/name-report.ts";
 import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
-import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { type DaemonInfo, daemonLogFile, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
 import { createMcpEdge } from "./mcp-edge.ts";
 import { watchConfig } from "./watch-config.ts";
 
@@ -35,7 +36,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, token) });
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -67,6 +68,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
         clients: shims.count,
         database: await app.databaseStatus(),
       }),
+      names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
     onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
@@ -89,6 +91,13 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+/** In the foreground somebody may watch stderr; in the background that is the log file itself. */
+function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
+  if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
+  const file = daemonLogFile(home);
+  return { file, stderr: fstatSync(2).ino !== statSync(file, { throwIfNoEntry: false })?.ino };
 }
 
 interface GuardOptions {

@@ -4,9 +4,9 @@ import type { Duplex } from "node:stream";
 import type { GuardedRequest } from "../auth/caller.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { describePortOwner } from "../port-owner.ts";
 import { contextOf, traced } from "../tracing.ts";
 import { type Access, guard, type GuardSettings } from "./guard.ts";
-import { describePortOwner } from "./port-owner.ts";
 
 export interface Route {
   /** "*" leaves it to the handler. */

@@ -21,12 +21,14 @@ export interface RouteOptions {
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
   readonly uploads: string;
   readonly status: () => Promise<unknown>;
+  /** Which tools are listed under what name, and why. */
+  readonly names: () => unknown;
   readonly stop: () => void;
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
 export function createRoutes(options: RouteOptions): Route[] {
-  const { app, endpoint, resourceServer, metrics, uploads, status, stop } = options;
+  const { app, endpoint, resourceServer, metrics, uploads, status, names, stop } = options;
   return [
     {
       method: "*",
@@ -39,6 +41,11 @@ export function createRoutes(options: RouteOptions): Route[] {
       method: "GET",
       path: "/api/servers",
       handle: (_request, response) => answer(response, async () => describeServers(app)),
+    },
+    {
+      method: "GET",
+      path: "/api/names",
+      handle: (_request, response) => answer(response, async () => names()),
     },
     {
       method: "GET",
