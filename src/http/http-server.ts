@@ -58,7 +58,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
   const started = performance.now();
-  const path = new URL(request.url ?? "/", "http://gateway").pathname;
+  // as it was sent: strangers can send what no URL can be made of
+  const [path = ""] = (request.url ?? "").split("?", 1);
   const route = options.routes.find(
     (known) => matchPath(known.path, path) && (known.method === "*" || known.method === request.method),
   );
@@ -66,24 +67,23 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   response.once("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);
   });
-  const refusal = await guard(request, route?.access ?? "owner", options.guard);
-  if (refusal !== undefined) {
-    response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-    return;
-  }
-  if (route === undefined) {
-    sendError(response, 404, new PmlError("usage", `Nothing is served at ${request.method} ${path}`));
-    return;
-  }
   try {
-    const attributes = { "http.route": route.path };
-    const handle = (): Promise<void> => route.handle(request, response, matchPath(route.path, path) ?? {});
-    await traced("http.request", attributes, handle, contextOf(request.headers));
+    const refusal = await guard(request, route?.access ?? "owner", options.guard);
+    if (refusal !== undefined) {
+      response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+    } else if (route === undefined) {
+      sendError(response, 404, new PmlError("usage", `Nothing is served at ${request.method} ${path}`));
+    } else {
+      const attributes = { "http.route": route.path };
+      await traced(
+        "http.request",
+        attributes,
+        () => route.handle(request, response, matchPath(route.path, path) ?? {}),
+        contextOf(request.headers),
+      );
+    }
   } catch (error) {
-    options.log.error(
-      { route: route.path, error: error instanceof Error ? error.stack : String(error) },
-      "request failed",
-    );
+    options.log.error({ path, error: error instanceof Error ? error.stack : String(error) }, "request failed");
     sendError(response, 500, error);
   }
 }

@@ -133,6 +133,13 @@ test("a session, and the answer to a question, belong to whoever began them", as
   expect((await send({ method: "DELETE", headers: session }, grace)).status).toBe(404);
   expect((await send(ping, ada)).status).toBe(200);
 
+  const older = new Client({ name: "asked", version: "1.0.0" }, { capabilities: { elicitation: { form: {} } } });
+  older.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { word: "hello" } }));
+  const requestInit = { headers: { Authorization: `Bearer ${ada}` } };
+  await older.connect(new StreamableHTTPClientTransport(new URL("/mcp", gateway.url), { requestInit }));
+  expect((await call(older, "fixture__test_streaming_elicitation")).text).toContain("hello");
+  await older.close();
+
   const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
   const ask = currentRequest("tools/call", { name: "fixture__test_streaming_elicitation", arguments: {} });
   const withMeta = (params: object) => ({
