@@ -8,7 +8,7 @@ import { startHttpServer } from "../http/http-server.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger } from "../log.ts";
-import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
 import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
@@ -38,11 +38,11 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using app = await createApp({ config, ownership, log });
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
   using connections = createConnections(gateway, token);
-  const { factory } = connections;
-  const shims = createStdioConnections(gateway, factory, log);
-  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  const shims = createStdioConnections(gateway, connections.factory, log);
+  const endpoint = createHttpEndpoint({ gateway, connections, maxBodyBytes: config.http.maxBodyBytes, log });
   const activity = trackActivity(() => shims.count);
-  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
+  const counts = { stdio: () => shims.count, sessions: () => endpoint.sessions, servers: () => connections.count };
+  const metrics = createMetrics({ events: app.events, counts });
   const started = Date.now();
   const { host, port, allowedHosts } = config.http;
   await using server = await startHttpServer({
@@ -64,7 +64,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       }),
       stop: () => stop.resolve("pml down"),
     }),
-    onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
+    upgrade: { path: STDIO_PATH, protocol: STDIO_UPGRADE, accept: (socket) => acceptShim(socket, shims) },
     onFinished: (route, status, seconds) => {
       activity.touch();
       metrics.requestFinished(route, status, seconds);
@@ -92,11 +92,9 @@ function emptyUploads(home: string): string {
   return folder;
 }
 
-function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): void {
-  if (upgrade === STDIO_UPGRADE) {
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
-    shims.accept(socket);
-  } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+function acceptShim(socket: Duplex, shims: StdioConnections): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
+  shims.accept(socket);
 }
 
 function knownSecrets(config: Config, token: string): string[] {

@@ -11,6 +11,7 @@ export type Verdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly status: 401 | 403; readonly message: string; readonly hint: string };
 
+const LAST_PORT = 65_535;
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
@@ -44,8 +45,10 @@ function refuse(status: 401 | 403, message: string, hint: string): Verdict {
   return { ok: false, status, message, hint };
 }
 
+/** Without its port, which must be one: what follows builds URLs of it. */
 function hostName(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, "");
+  const [, name = "", port = "0"] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(host) ?? [];
+  return Number(port) > LAST_PORT ? "" : name.toLowerCase();
 }
 
 function originHost(origin: string): string {

@@ -23,8 +23,12 @@ export interface HttpServerOptions {
   readonly portChosen: boolean;
   readonly guard: GuardSettings;
   readonly routes: readonly Route[];
-  /** Takes over the connection of a client that asked for `upgrade`. */
-  readonly onUpgrade: (upgrade: string, socket: Duplex) => void;
+  /** The one protocol that a connection can be turned into, and who takes it over then. */
+  readonly upgrade: {
+    readonly path: string;
+    readonly protocol: string;
+    readonly accept: (socket: Duplex) => void;
+  };
   readonly onFinished: (route: string, status: number, seconds: number) => void;
   readonly log: Logger;
 }
@@ -34,7 +38,9 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const server = createServer((request, response) => void serve(request, response, options));
+  // Some clients offer HTTP/2 with every request, which is no reason to turn them away.
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => wantsUpgrade(request, options);
+  const server = createServer({ shouldUpgradeCallback }, (request, response) => void serve(request, response, options));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex) => upgrade(request, socket, options));
   await listen(server, options);
   return {
@@ -54,11 +60,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
   const started = performance.now();
-  const path = new URL(request.url ?? "/", "http://gateway").pathname;
+  const path = readPath(request);
   const route = options.routes.find(
     (known) => known.path === path && (known.method === "*" || known.method === request.method),
   );
   response.setHeader("X-Content-Type-Options", "nosniff");
+  // Without a listener, an answer that cannot be written would end the process.
+  response.on("error", (error) => options.log.debug({ path, error: error.message }, "answering failed"));
   response.once("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);
   });
@@ -75,12 +83,18 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   try {
     await traced("http.request", { "http.route": route.path }, () => route.handle(request, response));
   } catch (error) {
+    if (request.destroyed && !request.complete) return; // the client went away in the middle of its request
     options.log.error(
       { route: route.path, error: error instanceof Error ? error.stack : String(error) },
       "request failed",
     );
     sendError(response, 500, error);
   }
+}
+
+/** Not by way of `URL`, which refuses some of what a client can send. */
+function readPath({ url = "/" }: IncomingMessage): string {
+  return url.split(/[?#]/, 1)[0] ?? "/";
 }
 
 function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): void {
@@ -90,7 +104,13 @@ function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOp
     socket.end(`HTTP/1.1 ${verdict.status} ${verdict.message}\r\nConnection: close\r\n\r\n`);
     return;
   }
-  options.onUpgrade(request.headers.upgrade ?? "", socket);
+  // Before Node 24.9 every upgrade ends up here.
+  if (wantsUpgrade(request, options)) options.upgrade.accept(socket);
+  else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+}
+
+function wantsUpgrade(request: IncomingMessage, { upgrade: { path, protocol } }: HttpServerOptions): boolean {
+  return request.method === "GET" && readPath(request) === path && request.headers.upgrade === protocol;
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {

@@ -9,10 +9,17 @@ export interface Metrics {
 
 export interface MetricsSources {
   readonly events: EventBus;
-  readonly countConnections: () => number;
+  readonly counts: ConnectionCounts;
 }
 
-export function createMetrics({ events, countConnections }: MetricsSources): Metrics {
+/** What is open at the moment; read whenever somebody looks. */
+interface ConnectionCounts {
+  readonly stdio: () => number;
+  readonly sessions: () => number;
+  readonly servers: () => number;
+}
+
+export function createMetrics({ events, counts }: MetricsSources): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });
@@ -27,18 +34,18 @@ export function createMetrics({ events, countConnections }: MetricsSources): Met
     help: "Changes of definitions seen by this gateway, its own and those of others.",
     registers,
   });
-  const connections = new Gauge({
-    name: "pml_stdio_connections",
-    help: "MCP clients connected through the stdio shim.",
-    registers,
-  });
+  gauge(register, "pml_stdio_connections", "MCP clients connected through the stdio shim.", counts.stdio);
+  gauge(register, "pml_http_sessions", "Sessions of MCP clients of the 2025 era over HTTP.", counts.sessions);
+  gauge(register, "pml_mcp_servers", "Connections and sessions that are told of changes.", counts.servers);
   events.subscribe(() => scopeChanges.inc());
   return {
     contentType: register.contentType,
-    print() {
-      connections.set(countConnections());
-      return register.metrics();
-    },
+    print: () => register.metrics(),
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
   };
+}
+
+function gauge(register: Registry, name: string, help: string, read: () => number): void {
+  const registers = [register];
+  const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(read()) });
 }

@@ -10,8 +10,11 @@ import type { RequestState } from "./relay.ts";
 
 /** The servers of open connections, which have to be told when a list changes. */
 export interface Connections extends Disposable {
-  /** Builds a server for a connection, session or single request. */
+  /** Builds a server for a connection or session, which is told until it is closed. */
   readonly factory: McpServerFactory;
+  /** Builds one for a single request. It has nobody to tell, and the SDK does not close all of them. */
+  readonly requestFactory: McpServerFactory;
+  readonly count: number;
 }
 
 export function createConnections(gateway: Gateway, secret: string): Connections {
@@ -21,6 +24,10 @@ export function createConnections(gateway: Gateway, secret: string): Connections
     for (const server of open) tell(server, kinds);
   });
   return {
+    get count() {
+      return open.size;
+    },
+    requestFactory: () => createGatewayServer({ gateway, codec }),
     factory() {
       const server = createGatewayServer({ gateway, codec });
       open.add(server);

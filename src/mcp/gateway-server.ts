@@ -128,8 +128,9 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
 
 function clientName(server: McpServer["server"], ctx: ServerContext): string | undefined {
   const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
-  return (info ?? server.getClientVersion())?.name;
+  const info = envelope[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+  const name = (info ?? server.getClientVersion())?.name;
+  return typeof name === "string" ? name : undefined; // in the envelope it may be anything
 }
 
 function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {

@@ -6,21 +6,26 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpServerFactory,
+  type RequestId,
   type ServerNotifier,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "../log.ts";
+import type { Connections } from "./connections.ts";
 import type { Gateway } from "./gateway.ts";
 import { namesOf, watchListened } from "./resource-subscriptions.ts";
+import { parseText } from "./parse-text.ts";
 import { SessionTransport } from "./session-transport.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
-  readonly factory: McpServerFactory;
+  readonly connections: Pick<Connections, "factory" | "requestFactory">;
   readonly maxBodyBytes: number;
   readonly log: Logger;
 }
 
 export interface HttpEndpoint extends AsyncDisposable {
+  /** Of clients of the 2025 era, that are open. */
+  readonly sessions: number;
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -29,19 +34,31 @@ interface Session {
   lastUsed: number;
 }
 
+const METHODS = ["GET", "POST", "DELETE"];
 const SESSION_IDLE_MS = 30 * 60 * 1000;
 
 /** Both eras on one address: requests of the current protocol stand alone, those of 2025 belong to a session. */
-export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: HttpEndpointOptions): HttpEndpoint {
+export function createHttpEndpoint({ gateway, connections, maxBodyBytes, log }: HttpEndpointOptions): HttpEndpoint {
   const onerror = (error: Error): void => log.debug({ error: error.message }, "mcp over http");
-  const modern = createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: maxBodyBytes, onerror });
+  const modern = createMcpHandler(connections.requestFactory, {
+    legacy: "reject",
+    maxRequestBodySize: maxBodyBytes,
+    onerror,
+  });
   const serveModern = toNodeHandler(modern);
-  const sessions = new LegacySessions(factory, onerror);
+  const sessions = new LegacySessions(connections.factory, onerror);
   const stop = announceChanges(gateway, modern.notify);
   return {
+    get sessions() {
+      return sessions.count;
+    },
     async handle(request, response) {
+      if (!METHODS.includes(request.method ?? "")) {
+        response.setHeader("Allow", METHODS.join(", "));
+        return refuse(response, { status: 405, message: `Method not allowed: ${request.method}` });
+      }
       const body = await readJson(request, maxBodyBytes);
-      if (body.kind === "refused") return refuse(response, body.status, body.message);
+      if (body.kind === "refused") return refuse(response, body);
       const incoming = request as IncomingMessage & NodeIncomingMessageLike;
       const legacy =
         belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));
@@ -91,18 +108,26 @@ class LegacySessions {
     this.#sweep = setInterval(() => this.#endIdle(), SESSION_IDLE_MS / 10).unref();
   }
 
+  get count(): number {
+    return this.#sessions.size;
+  }
+
   async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     const id = request.headers["mcp-session-id"];
     if (typeof id === "string") {
       const session = this.#sessions.get(id);
       // 404 is what tells a client to begin a new session, for example after a restart.
-      if (session === undefined) return refuse(response, 404, "Session not found; initialize again");
+      if (session === undefined)
+        return refuse(response, { status: 404, message: "Session not found; initialize again" });
       session.lastUsed = Date.now();
       return session.transport.handleRequest(request, response, body);
     }
-    if (!isInitializeRequest(body)) return refuse(response, 400, "The first request of a session must be initialize");
+    if (!isInitializeRequest(body))
+      return refuse(response, { status: 400, message: "The first request of a session must be initialize" });
     const transport = await this.#open();
-    return transport.handleRequest(request, response, body);
+    await transport.handleRequest(request, response, body);
+    // It was refused after all, for its headers for example; there is no session that could end.
+    if (transport.sessionId === undefined) await transport.close();
   }
 
   async close(): Promise<void> {
@@ -131,9 +156,7 @@ class LegacySessions {
   }
 }
 
-type Body =
-  | { readonly kind: "read"; readonly value: unknown }
-  | { readonly kind: "refused"; readonly status: number; readonly message: string };
+type Body = { readonly kind: "read"; readonly value: unknown } | (Refusal & { readonly kind: "refused" });
 
 async function readJson(request: IncomingMessage, limit: number): Promise<Body> {
   if (request.method !== "POST") return { kind: "read", value: undefined };
@@ -145,19 +168,21 @@ async function readJson(request: IncomingMessage, limit: number): Promise<Body> 
       return { kind: "refused", status: 413, message: `The body is larger than http.maxBodyBytes (${limit})` };
     chunks.push(chunk);
   }
-  try {
-    return { kind: "read", value: JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown };
-  } catch {
-    return { kind: "refused", status: 400, message: "Parse error: the body is not JSON" };
-  }
+  const parsed = parseText(Buffer.concat(chunks).toString("utf8"));
+  return parsed.kind === "parsed" ? { kind: "read", value: parsed.value } : { ...parsed, status: 400 };
 }
 
-const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  const code = message.startsWith("Parse error") ? PARSE_ERROR : SERVER_ERROR;
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: number;
+  readonly id?: RequestId | null;
+}
+
+function refuse(response: ServerResponse, { status, message, code = SERVER_ERROR, id = null }: Refusal): void {
   response
     .writeHead(status, { "Content-Type": "application/json" })
-    .end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+    .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
 }

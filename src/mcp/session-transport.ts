@@ -1,12 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
 import {
+  isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
+
+const SESSION_ENDED = -32_000;
+const CANCELLED = "notifications/cancelled";
+
+export interface SessionOptions {
+  readonly sessionIdGenerator: () => string;
+  readonly onsessioninitialized: (id: string) => void;
+  readonly onsessionclosed: (id: string) => void;
+}
 
 /**
  * The SDK's transport of a session, with a short way for its most frequent case: one request, answered
@@ -16,15 +26,33 @@ import {
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
   readonly #exchanges = new Map<RequestId, ServerResponse>();
 
+  constructor(options: SessionOptions) {
+    super({
+      ...options,
+      onsessionclosed: (id) => {
+        this.#endExchanges();
+        options.onsessionclosed(id);
+      },
+    });
+  }
+
   override async handleRequest(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void> {
     if (!isPlainRequest(request, body) || this.#exchanges.has(body.id)) {
       await super.handleRequest(request, response, body);
+      this.#endCancelled(body);
       return;
     }
     const { id } = body;
     this.#exchanges.set(id, response);
-    response.once("close", () => this.#exchanges.delete(id));
+    response.once("close", () => {
+      if (this.#exchanges.get(id) === response) this.#exchanges.delete(id);
+    });
     this.onmessage?.(body);
+  }
+
+  override async close(): Promise<void> {
+    this.#endExchanges();
+    await super.close();
   }
 
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
@@ -35,8 +63,31 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
       await super.send(message, options);
       return;
     }
-    if (isAnswer) this.#answer(response, message);
-    else this.#tell(response, message);
+    if (isAnswer) {
+      // It is closed only later; until then another request may come with the same id.
+      if (id !== undefined) this.#exchanges.delete(id);
+      this.#answer(response, message);
+    } else this.#tell(response, message);
+  }
+
+  /** Whoever still waits for an answer will not get one any more, and has to know. */
+  #endExchanges(): void {
+    for (const [id, response] of this.#exchanges) {
+      const error = { code: SESSION_ENDED, message: "The session ended before this was answered" };
+      this.#answer(response, { jsonrpc: "2.0", id, error });
+    }
+    this.#exchanges.clear();
+  }
+
+  /** A cancelled request gets no answer; without an end its response would stay open for good. */
+  #endCancelled(message: unknown): void {
+    const id =
+      isJSONRPCNotification(message) && message.method === CANCELLED ? message.params?.["requestId"] : undefined;
+    const response = this.#exchanges.get(id as RequestId);
+    if (response === undefined) return;
+    this.#exchanges.delete(id as RequestId);
+    if (!response.headersSent) response.writeHead(200, this.#headers("text/event-stream"));
+    response.end();
   }
 
   #answer(response: ServerResponse, message: JSONRPCMessage): void {

@@ -1,8 +1,9 @@
 import type { Duplex } from "node:stream";
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../log.ts";
 import type { Gateway } from "./gateway.ts";
+import { LineTransport } from "./line-transport.ts";
 import { followListening, namesOf } from "./resource-subscriptions.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
 
@@ -19,7 +20,7 @@ export function createStdioConnections(gateway: Gateway, factory: McpServerFacto
       return open.size;
     },
     accept(socket) {
-      const transport = new StdioServerTransport(socket, socket);
+      const transport = new LineTransport(socket);
       const handle = serveStdio(tellUpdates(gateway, factory), {
         transport,
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
