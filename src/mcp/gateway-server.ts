@@ -15,7 +15,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
-import type { Gateway } from "./gateway.ts";
+import { CapabilityNotFound, type Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
@@ -122,6 +122,9 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
         .catch(toToolError);
       if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
       return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
+    }).catch((error: unknown) => {
+      if (!(error instanceof CapabilityNotFound)) throw error;
+      return { content: [{ type: "text", text: error.message }], isError: true } satisfies CallToolResult;
     });
   });
 }

@@ -19,6 +19,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
+  /** Its answers come from the file. */
+  mirror: (file: string): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "mirror-server.ts"), file],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],
