@@ -21,6 +21,7 @@ import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
 import { trackCall } from "./track-call.ts";
+import { mirrorStructured, passResultsVerbatim } from "./verbatim-results.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
@@ -38,6 +39,7 @@ class GatewayServer extends McpServer {
   constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
     super(info, options);
     this.#gateway = gateway;
+    passResultsVerbatim(this.server);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
@@ -121,7 +123,7 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
         .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
         .catch(toToolError);
       if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
+      return server.projectCallToolResult(mirrorStructured(result as CallToolResult), tool.outputSchema);
     }).catch((error: unknown) => {
       if (!(error instanceof CapabilityNotFound)) throw error;
       return { content: [{ type: "text", text: error.message }], isError: true } satisfies CallToolResult;

@@ -15,7 +15,7 @@ export interface NamingClient {
   /** What its model's provider accepts. */
   readonly legal: RegExp;
   /** undefined: the client drops the tool. */
-  mangle(name: string, taken: ReadonlySet<string>): MangledName | undefined;
+  readonly mangle: (name: string, taken: ReadonlySet<string>) => MangledName | undefined;
 }
 
 const SERVER_KEY = "pml";

@@ -31,7 +31,7 @@ type Transport = "stdio" | "http";
 export interface ClientKind {
   readonly client: string;
   readonly era: "legacy" | "modern";
-  connect(home: string): Promise<AnyClient>;
+  readonly connect: (home: string) => Promise<AnyClient>;
 }
 
 export const everyClient: readonly ClientKind[] = (["stdio", "http"] as const).flatMap((transport) => [

@@ -9,6 +9,7 @@ interface ServerRow {
   readonly state: string;
   readonly pid?: number;
   readonly failures?: number;
+  readonly inFlight?: number;
   readonly lastError?: string;
   readonly stderr?: readonly string[];
 }
