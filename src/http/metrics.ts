@@ -5,21 +5,21 @@ export interface Metrics {
   readonly contentType: string;
   print(): Promise<string>;
   requestFinished(route: string, status: number, seconds: number): void;
+  /** Somebody met a limit, which is known by its configuration key. */
+  limitReached(key: string): void;
+  authRefused(reason: string): void;
 }
 
 export interface MetricsSources {
   readonly events: EventBus;
-  readonly counts: ConnectionCounts;
+  readonly countConnections: () => number;
+  readonly countOpen: (kind: OpenKind) => number;
 }
 
-/** What is open at the moment; read whenever somebody looks. */
-interface ConnectionCounts {
-  readonly stdio: () => number;
-  readonly sessions: () => number;
-  readonly servers: () => number;
-}
+/** Sessions, streams, and what is told of changes: stdio connections and sessions, and nothing else for long. */
+export type OpenKind = "sessions" | "streams" | "told";
 
-export function createMetrics({ events, counts }: MetricsSources): Metrics {
+export function createMetrics({ events, countConnections, countOpen }: MetricsSources): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });
@@ -34,14 +34,29 @@ export function createMetrics({ events, counts }: MetricsSources): Metrics {
     help: "Changes of definitions seen by this gateway, its own and those of others.",
     registers,
   });
-  gauge(register, "pml_stdio_connections", "MCP clients connected through the stdio shim.", counts.stdio);
-  gauge(register, "pml_http_sessions", "Sessions of MCP clients of the 2025 era over HTTP.", counts.sessions);
-  gauge(register, "pml_mcp_servers", "Connections and sessions that are told of changes.", counts.servers);
+  gauge(register, "pml_stdio_connections", "MCP clients connected through the stdio shim.", countConnections);
+  gauge(register, "pml_http_sessions", "Open sessions of MCP clients over HTTP.", () => countOpen("sessions"));
+  gauge(register, "pml_http_streams", "Open streams of change notices over HTTP.", () => countOpen("streams"));
+  gauge(register, "pml_mcp_servers", "Connections and sessions that are told of changes.", () => countOpen("told"));
+  const refusals = new Counter({
+    name: "pml_limit_refusals_total",
+    help: "Requests refused for a limit, by its configuration key.",
+    labelNames: ["limit"],
+    registers,
+  });
+  const authRefusals = new Counter({
+    name: "pml_auth_refusals_total",
+    help: "Requests without a valid token of an authorization server, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
   events.subscribe(() => scopeChanges.inc());
   return {
     contentType: register.contentType,
     print: () => register.metrics(),
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
+    limitReached: (limit) => refusals.inc({ limit }),
+    authRefused: (reason) => authRefusals.inc({ reason }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
 import {
+  type CancelledNotification,
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -8,9 +9,9 @@ import {
   type RequestId,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
+import type { GuardedRequest } from "../auth/caller.ts";
 
 const SESSION_ENDED = -32_000;
-const CANCELLED = "notifications/cancelled";
 
 export interface SessionOptions {
   readonly sessionIdGenerator: () => string;
@@ -36,10 +37,10 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     });
   }
 
-  override async handleRequest(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void> {
+  override async handleRequest(request: GuardedRequest, response: ServerResponse, body?: unknown): Promise<void> {
     if (!isPlainRequest(request, body) || this.#exchanges.has(body.id)) {
       await super.handleRequest(request, response, body);
-      this.#endCancelled(body);
+      if (isCancellation(body)) this.#endUnanswered(body.params.requestId);
       return;
     }
     const { id } = body;
@@ -47,7 +48,7 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     response.once("close", () => {
       if (this.#exchanges.get(id) === response) this.#exchanges.delete(id);
     });
-    this.onmessage?.(body);
+    this.onmessage?.(body, request.auth === undefined ? undefined : { authInfo: request.auth });
   }
 
   override async close(): Promise<void> {
@@ -79,13 +80,11 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     this.#exchanges.clear();
   }
 
-  /** A cancelled request gets no answer; without an end its response would stay open for good. */
-  #endCancelled(message: unknown): void {
-    const id =
-      isJSONRPCNotification(message) && message.method === CANCELLED ? message.params?.["requestId"] : undefined;
-    const response = this.#exchanges.get(id as RequestId);
-    if (response === undefined) return;
-    this.#exchanges.delete(id as RequestId);
+  /** A cancelled request is not answered any more, and nobody should wait for that. */
+  #endUnanswered(id: RequestId | undefined): void {
+    const response = id === undefined ? undefined : this.#exchanges.get(id);
+    if (id === undefined || response === undefined) return;
+    this.#exchanges.delete(id);
     if (!response.headersSent) response.writeHead(200, this.#headers("text/event-stream"));
     response.end();
   }
@@ -108,6 +107,10 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
 
 function toEvent(message: JSONRPCMessage): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+function isCancellation(body: unknown): body is CancelledNotification {
+  return isJSONRPCNotification(body) && body.method === "notifications/cancelled" && body.params !== undefined;
 }
 
 /** What the SDK would accept without a word; anything doubtful is for it to judge. */

@@ -11,7 +11,7 @@ import { findFlaw } from "../support/json-rpc.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { until } from "../support/pml.ts";
 import { Random } from "../support/random.ts";
-import { type RawAnswer, sendRaw } from "../support/raw-http.ts";
+import { type RawAnswer, sendBytes } from "../support/wire-http.ts";
 import { servers } from "../support/upstream-servers.ts";
 
 const seed = Number(process.env["PML_FUZZ_SEED"] ?? 1);
@@ -118,7 +118,7 @@ async function fuzzHttp(home: GatewayHome, random: Random): Promise<void> {
     );
     const send = async (): Promise<void> => {
       for (let request = requests.pop(); request !== undefined; request = requests.pop()) {
-        const sending = sendRaw({ ...request, port, patienceMs: request.answered ? 10_000 : 100 });
+        const sending = sendBytes({ ...request, port, patienceMs: request.answered ? 10_000 : 100 });
         checkAnswers(request, await sending.catch((error: unknown) => fail(request, String(error))));
       }
     };
@@ -163,7 +163,7 @@ async function sendSized(home: GatewayHome, size: number): Promise<number | unde
   const { url, token } = addressOf(home);
   const { host, port } = new URL(url);
   const bytes = sizedRequest({ host, token, session: "" }, size);
-  const [answer] = await sendRaw({ port: Number(port), bytes, halfClose: false, patienceMs: 20_000 });
+  const [answer] = await sendBytes({ port: Number(port), bytes, halfClose: false, patienceMs: 20_000 });
   return answer?.status;
 }
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { runPml } from "../support/pml.ts";
-import { sendRaw } from "../support/raw-http.ts";
+import { sendBytes } from "../support/wire-http.ts";
 import { servers } from "../support/upstream-servers.ts";
 
 interface Post {
@@ -64,7 +64,7 @@ class Endpoint {
     const { host, port } = new URL(this.#address.url);
     const token = `Authorization: Bearer ${this.#address.token}`;
     const bytes = Buffer.from(`${[...lines, `Host: ${host}`, token, "Connection: close"].join("\r\n")}\r\n\r\n`);
-    const [answer] = await sendRaw({ port: Number(port), bytes, halfClose: false, patienceMs: 5_000 });
+    const [answer] = await sendBytes({ port: Number(port), bytes, halfClose: false, patienceMs: 5_000 });
     return answer?.status;
   }
 }

@@ -49,7 +49,7 @@ async function startMirror(results: object, tools: readonly object[]): Promise<G
   const folder = await makeFolder();
   const file = join(folder.path, "mirror.json");
   writeFileSync(file, JSON.stringify({ tools, results }));
-  const home = await startGateway({ mirror: servers.mirror(file) });
+  const home = await startGateway({ mirror: servers.scripted(file) });
   await home.ready("mirror");
   return {
     ...home,

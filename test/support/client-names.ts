@@ -3,7 +3,7 @@
  * keeps a table of its own and calls a tool under the name that was listed; what a model makes up from
  * the mangled name arrives as the `spoken` one.
  */
-export interface MangledName {
+interface MangledName {
   /** As the client offers it to the model. */
   readonly offered: string;
   /** What is left when the client's prefix is taken off again. */

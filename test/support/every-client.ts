@@ -8,7 +8,7 @@ import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { connectClient } from "./mcp-client.ts";
 import { PML, testEnvironment } from "./pml.ts";
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (progress: Progress) => void;
 }

@@ -1,83 +1,106 @@
-/** A client of HTTP that sends any bytes and reads what comes back. */
-import { connect } from "node:net";
+/** Requests to a gateway by hand, for what a well-behaved client never sends. */
+import { type IncomingHttpHeaders, request } from "node:http";
+import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 
 export interface RawAnswer {
   readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
 }
 
-export interface RawOptions {
-  readonly port: number;
-  readonly bytes: Buffer;
-  readonly halfClose: boolean;
-  /** How long to wait for more once an answer has begun, or for any answer. */
-  readonly patienceMs: number;
+export interface RawRequest {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
 }
 
-/** The answers, as far as they came before the other side closed, a stream was left, or patience ended. */
-export async function sendRaw({ port, bytes, halfClose, patienceMs }: RawOptions): Promise<RawAnswer[]> {
-  const chunks: Buffer[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    socket.setTimeout(patienceMs, () => socket.destroy());
-    socket.once("connect", () => (halfClose ? socket.end(bytes) : socket.write(bytes)));
-    socket.on("data", (chunk) => {
-      chunks.push(chunk);
-      if (isOpenStream(chunk)) socket.setTimeout(100);
+/** Unlike fetch it sends whatever Host and Origin it is given. */
+export function sendRaw(
+  url: string,
+  { method = "POST", path = "/mcp", headers = {}, body }: RawRequest,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), { method, headers: { ...JSON_HEADERS, ...headers } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
     });
-    socket.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ECONNREFUSED") reject(error);
-    });
-    socket.once("close", () => resolve());
+    sent.once("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
-  return parseAnswers(Buffer.concat(chunks));
 }
 
-/** A stream of events may never end by itself. */
-function isOpenStream(chunk: Buffer): boolean {
-  return chunk.includes("text/event-stream");
+export interface RawStream extends Disposable {
+  readonly status: number;
+  /** What came so far. */
+  text(): string;
+  /** Resolves when the gateway has ended it. */
+  readonly ended: Promise<unknown>;
 }
 
-function parseAnswers(received: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
-  let rest = received;
-  while (rest.length > 0) {
-    const end = rest.indexOf("\r\n\r\n");
-    if (end === -1) throw new Error(`not an HTTP answer: ${rest.toString("latin1").slice(0, 500)}`);
-    const [start = "", ...lines] = rest.subarray(0, end).toString("latin1").split("\r\n");
-    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(start)?.[1]);
-    if (!Number.isInteger(status)) throw new Error(`not the first line of an HTTP answer: ${start.slice(0, 200)}`);
-    const headers = new Map(
-      lines
-        .map((line) => line.split(/: ?(.*)/s, 2) as [string, string])
-        .map(([name, value]) => [name.toLowerCase(), value]),
-    );
-    rest = rest.subarray(end + 4);
-    if (status === 100) continue;
-    const { body, next } = readBody(rest, headers);
-    answers.push({ status, headers, type: headers.get("content-type") ?? "", body });
-    rest = next;
-  }
-  return answers;
+/** Like sendRaw, for an answer that goes on; resolves with its headers. */
+export function openRawStream(
+  url: string,
+  { method = "POST", path = "/mcp", headers = {}, body }: RawRequest,
+): Promise<RawStream> {
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), { method, headers: { ...JSON_HEADERS, ...headers } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("error", () => undefined); // it is cut off on purpose
+      resolve({
+        status: response.statusCode ?? 0,
+        text: () => text,
+        ended: new Promise((end) => response.once("close", end)),
+        [Symbol.dispose]: () => void sent.destroy(),
+      });
+    });
+    sent.once("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
 }
 
-function readBody(rest: Buffer, headers: ReadonlyMap<string, string>): { body: string; next: Buffer } {
-  if (headers.get("transfer-encoding") === "chunked") return readChunks(rest);
-  const length = headers.get("content-length");
-  const size = length === undefined ? rest.length : Number(length);
-  return { body: rest.subarray(0, size).toString(), next: rest.subarray(size) };
+const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+export interface LocalAddress {
+  readonly url: string;
+  readonly authorization: string;
 }
 
-function readChunks(rest: Buffer): { body: string; next: Buffer } {
-  const parts: Buffer[] = [];
-  for (let at = 0; ;) {
-    const end = rest.indexOf("\r\n", at);
-    const size = end === -1 ? Number.NaN : Number.parseInt(rest.subarray(at, end).toString(), 16);
-    if (Number.isNaN(size)) return { body: Buffer.concat(parts).toString(), next: Buffer.of() }; // it was left
-    if (size === 0) return { body: Buffer.concat(parts).toString(), next: rest.subarray(end + 4) };
-    parts.push(rest.subarray(end + 2, end + 2 + size));
-    at = end + 2 + size + 2;
-  }
+export function addressOf(home: string): LocalAddress {
+  const address = readDaemonAddress(home);
+  if (address === undefined) throw new Error(`no daemon runs in ${home}`);
+  return { url: address.url, authorization: `Bearer ${address.token}` };
+}
+
+const CURRENT_VERSION = "2026-07-28";
+
+/** A request of the current protocol, complete with what it must carry. */
+export function currentRequest(method: string, params: Readonly<Record<string, unknown>> = {}): MessageRequest {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": CURRENT_VERSION,
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1.0.0" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const name = params["name"] ?? params["uri"];
+  return {
+    headers: {
+      "mcp-protocol-version": CURRENT_VERSION,
+      "mcp-method": method,
+      ...(typeof name === "string" ? { "mcp-name": name } : {}),
+    },
+    body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } },
+  };
+}
+
+/** The first request of a client of the 2025 era. */
+export function initializeRequest(protocolVersion: string): MessageRequest {
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name: "raw", version: "1.0.0" } };
+  return { headers: {}, body: { jsonrpc: "2.0", id: 1, method: "initialize", params } };
+}
+
+interface MessageRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly jsonrpc: "2.0"; readonly id: number; readonly method: string; readonly params: object };
 }

@@ -99,7 +99,7 @@ async function read(response: Response): Promise<Answer> {
 }
 
 /** The messages in a text of server-sent events. */
-export function readEvents(text: string): string[] {
+function readEvents(text: string): string[] {
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, message = ""]) => message);
 }
 

@@ -20,9 +20,14 @@ export const servers = {
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
   /** Its answers come from the file. */
-  mirror: (file: string): McpServerEntry => ({
+  scripted: (file: string): McpServerEntry => ({
     command: process.execPath,
-    args: [join(import.meta.dirname, "mirror-server.ts"), file],
+    args: [join(import.meta.dirname, "scripted-server.ts"), file],
+  }),
+  /** Shows what reaches it. */
+  mirror: (...options: "--legacy"[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "mirror-server.ts"), ...options],
   }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
