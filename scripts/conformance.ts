@@ -7,6 +7,7 @@ import { cacheFolder } from "../test/support/cache-folder.ts";
 import { servers } from "../test/support/upstream-servers.ts";
 import { startGateway } from "./conformance/gateway.ts";
 import { type Finding, installSuite, runRequirements, type SetResult } from "./conformance/suite.ts";
+import { writeEvidence } from "./evidence.ts";
 import { startTokenProxy } from "./conformance/token-proxy.ts";
 
 interface Run {
@@ -20,6 +21,8 @@ const RUNS: readonly Run[] = [
   { server: "both eras", requirements: ["2025-11-25", "2026-07-28"] },
   { server: "2025 only", requirements: ["2025-11-25"] },
 ];
+
+const CHECKLIST_IDS: Readonly<Record<string, string>> = { "2025-11-25": "mcp-1", "2026-07-28": "mcp-2" };
 
 type RunResult = SetResult & Pick<Run, "server">;
 
@@ -69,4 +72,12 @@ const results: RunResult[] = [];
 for (const each of RUNS) results.push(...(await run(each, stop.signal)));
 writeFileSync(cacheFolder("conformance.json"), `${JSON.stringify(results, null, 2)}\n`);
 print(results);
-process.exitCode = results.some(({ failures, missing }) => failures.length + missing.length > 0) ? 1 : 0;
+const passed = ({ failures, missing }: RunResult): boolean => failures.length + missing.length === 0;
+writeEvidence(
+  "conformance",
+  results.map((result) => ({
+    test: `${result.requirements}, ${result.server} [${CHECKLIST_IDS[result.requirements]}]`,
+    status: passed(result) ? "passed" : "failed",
+  })),
+);
+process.exitCode = results.every(passed) ? 0 : 1;

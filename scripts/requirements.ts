@@ -1,10 +1,11 @@
 /**
- * Which requirements have a passing acceptance test. The ids come from docs/requirements.md, the
- * evidence from the last run of the test suite: an id counts when it stands in square brackets in the
- * name of a test that passed and in that of none that failed.
+ * Which requirements, and which lines of the gateway's checklist, have a passing acceptance test. The ids
+ * come from the documents, the evidence from the last run of the test suite: an id counts when it stands in
+ * square brackets in the name of a test that passed and in that of none that failed.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { readEvidence } from "./evidence.ts";
 import { type Evidence, summarise, type Summary } from "./requirement-coverage.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -17,28 +18,38 @@ interface VitestReport {
   }[];
 }
 
-function readEvidence(): Evidence[] {
+function readTests(): Evidence[] {
   const { testResults } = JSON.parse(readFileSync(resultsFile, "utf8")) as VitestReport;
   return testResults
     .filter(({ name }) => relative(root, name).startsWith(join("test", "acceptance")))
     .flatMap(({ assertionResults }) => assertionResults.map(({ fullName, status }) => ({ test: fullName, status })));
 }
 
-function print({ sections, unknown, covered: count, total }: Summary): void {
+function print({ sections, covered: count, total }: Summary, what: string): void {
   for (const { title, covered, missing } of sections) {
     console.log(`\n${title}: ${covered.length} of ${covered.length + missing.length}`);
     if (covered.length > 0) console.log(`  covered      ${covered.join(" ")}`);
     if (missing.length > 0) console.log(`  not covered  ${missing.join(" ")}`);
   }
-  if (unknown.length > 0) console.log(`\nIn test names, but not in docs/requirements.md: ${unknown.join(" ")}`);
-  console.log(`\n${count} of ${total} requirements have a passing acceptance test`);
+  console.log(`\n${count} of ${total} ${what} have a passing acceptance test`);
+}
+
+function readDocument(name: string): string {
+  return readFileSync(join(root, "docs", name), "utf8");
 }
 
 if (existsSync(resultsFile)) {
-  const summary = summarise(readFileSync(join(root, "docs", "requirements.md"), "utf8"), readEvidence());
-  if (process.argv.includes("--json")) console.log(JSON.stringify(summary, null, 2));
-  else print(summary);
-  process.exitCode = summary.unknown.length > 0 ? 1 : 0;
+  const evidence = [...readTests(), ...readEvidence()];
+  const requirements = summarise(readDocument("requirements.md"), evidence);
+  const checklist = summarise(readDocument("checklist.md"), evidence);
+  const unknown = requirements.unknown.filter((id) => checklist.unknown.includes(id));
+  if (process.argv.includes("--json")) console.log(JSON.stringify({ requirements, checklist, unknown }, null, 2));
+  else {
+    print(requirements, "requirements");
+    print(checklist, "lines of the checklist");
+    if (unknown.length > 0) console.log(`\nIn test names, but in neither document: ${unknown.join(" ")}`);
+  }
+  process.exitCode = unknown.length > 0 ? 1 : 0;
 } else {
   console.error("There are no test results yet. Run: npm test");
   process.exitCode = 1;

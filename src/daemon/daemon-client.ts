@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import type { Readable } from "node:stream";
 import type { Duplex } from "node:stream";
 import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
-import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import type { DaemonAddress } from "./daemon-file.ts";
 
 const PROBE_LIMIT_MS = 2_000;
@@ -77,7 +77,7 @@ async function readAnswer<T>(response: Response): Promise<T> {
 /** A raw connection that carries MCP as stdin and stdout would. */
 export function openStdio(address: DaemonAddress): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(new URL("/stdio", address.url), {
+    const request = httpRequest(new URL(STDIO_PATH, address.url), {
       headers: { ...authorization(address), Connection: "Upgrade", Upgrade: STDIO_UPGRADE },
       timeout: PROBE_LIMIT_MS,
     });

@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
+import type { OpenKind } from "../http/metrics.ts";
 import type { Logger } from "../log.ts";
 import { Accounts } from "../mcp/accounts.ts";
 import { createConnections } from "../mcp/connections.ts";
@@ -16,7 +17,7 @@ export interface OpenGateway extends Disposable {
   readonly shims: StdioConnections;
   /** Clients that speak HTTP. */
   readonly endpoint: HttpEndpoint;
-  readonly count: (kind: "sessions" | "streams") => number;
+  readonly count: (kind: OpenKind) => number;
 }
 
 export interface GatewayParts {
@@ -54,9 +55,11 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
   const connections = opening.use(createConnections({ gateway, accounts, secret: token }));
   const { maxBodyBytes } = config.http;
   const endpoint = createHttpAddresses((names) =>
-    createHttpEndpoint({ gateway, factory: connections.createFactory(names), accounts, maxBodyBytes, log }),
+    createHttpEndpoint({ gateway, factories: connections.createFactories(names), accounts, maxBodyBytes, log }),
   );
-  const shims = createStdioConnections({ gateway, factory: connections.createFactory(), accounts, log });
+  const { factory } = connections.createFactories();
+  const shims = createStdioConnections({ gateway, factory, accounts, log });
   const open = opening.move();
-  return { gateway, shims, endpoint, count: (kind) => accounts.count(kind), [Symbol.dispose]: () => open.dispose() };
+  const count = (kind: OpenKind): number => (kind === "told" ? connections.count : accounts.count(kind));
+  return { gateway, shims, endpoint, count, [Symbol.dispose]: () => open.dispose() };
 }

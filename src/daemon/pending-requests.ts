@@ -25,6 +25,7 @@ export class PendingRequests {
     const { id, method, params } = parse(line);
     if (typeof method !== "string") return; // an answer of the client to a question of ours
     if (id !== undefined) {
+      if (typeof id !== "string" && typeof id !== "number") return; // nobody can answer that
       const request = { id, method, line };
       this.#open.set(key(id), request);
       if (method === "initialize") this.#initialize = request;
@@ -75,6 +76,11 @@ export function isRepeatable({ method }: PendingRequest): boolean {
   return REPEATABLE.has(method);
 }
 
+/** A subscription is answered when it ends; until then it only brings notifications. */
+export function isAnswered({ method }: PendingRequest): boolean {
+  return method !== "subscriptions/listen";
+}
+
 const INTERNAL_ERROR = -32_603;
 
 export function failureLine({ id }: PendingRequest, message: string): string {
@@ -101,7 +107,7 @@ function parse(line: string): Message {
     const message: unknown = JSON.parse(line);
     return typeof message === "object" && message !== null ? message : {};
   } catch {
-    return {}; // not JSON: passed on as it is, the daemon answers with a parse error
+    return {}; // not JSON: passed on as it is, the daemon says so
   }
 }
 

@@ -12,7 +12,7 @@ import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts"
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger, type Logger } from "../log.ts";
-import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { describeTools } from "../mcp/describe-tools.ts";
 import { reportNames } from "../mcp/name-report.ts";
 import type { StdioConnections } from "../mcp/stdio-connections.ts";
@@ -74,7 +74,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
-    onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
+    upgrade: { path: STDIO_PATH, protocol: STDIO_UPGRADE, accept: (socket) => acceptShim(socket, shims) },
     onFinished: (route, status, seconds) => {
       activity.touch();
       metrics.requestFinished(route, status, seconds);
@@ -126,11 +126,9 @@ function emptyUploads(home: string): string {
   return folder;
 }
 
-function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): void {
-  if (upgrade === STDIO_UPGRADE) {
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
-    shims.accept(socket);
-  } else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+function acceptShim(socket: Duplex, shims: StdioConnections): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
+  shims.accept(socket);
 }
 
 function knownSecrets({ database }: Config, ...secrets: string[]): string[] {

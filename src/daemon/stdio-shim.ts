@@ -4,7 +4,7 @@ import { splitLines } from "../lines.ts";
 import { GOODBYE } from "../mcp/stdio-bridge.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
-import { failureLine, isRepeatable, PendingRequests } from "./pending-requests.ts";
+import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
 import { ensureDaemon } from "./start-daemon.ts";
 import { writeTogether } from "../write-together.ts";
 
@@ -73,7 +73,7 @@ class Shim {
   async #finish(): Promise<number> {
     const parent = process.ppid;
     const closed = Date.now();
-    const hasUnanswered = (): boolean => this.#waiting.length + this.#pending.open.length > 0;
+    const hasUnanswered = (): boolean => this.#waiting.length > 0 || this.#pending.open.some(isAnswered);
     const deadline = (): number =>
       this.#daemon === undefined ? closed + LAST_START_MS : Math.max(closed, this.#adoptedAt) + LAST_ANSWERS_MS;
     while (hasUnanswered() && process.ppid === parent && Date.now() < deadline()) {

@@ -28,6 +28,8 @@ test.each([
   ["a name that was allowed", { ...ours, host: "pml.example" }, 200],
   ["an origin of ours", { ...ours, origin: "http://localhost:7650" }, 200],
   ["a rebound name", { ...ours, host: "evil.example" }, 403],
+  ["a port that is none", { ...ours, host: "localhost:99999" }, 403],
+  ["a name with something behind it", { ...ours, host: "localhost:1:2" }, 403],
   ["no host", { authorization: "Bearer right" }, 403],
   ["a foreign origin", { ...ours, origin: "https://evil.example" }, 403],
   ["an opaque origin", { ...ours, origin: "null" }, 403],

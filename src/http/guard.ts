@@ -22,6 +22,8 @@ export interface Refusal {
   readonly body: string;
 }
 
+const LAST_PORT = 65_535;
+
 /**
  * A web page can make a browser send requests to loopback, and DNS can be rebound to it: so Host and
  * Origin must be ours. A token keeps out other users of the machine, and everybody else. Returns
@@ -89,8 +91,10 @@ async function toRefusal(response: Response): Promise<Refusal> {
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 
+/** Without its port, which must be one: what follows builds URLs of it. */
 function hostName(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, "");
+  const [, name = "", port = "0"] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(host) ?? [];
+  return Number(port) > LAST_PORT ? "" : name.toLowerCase();
 }
 
 function originHost(origin: string): string {

@@ -27,8 +27,12 @@ export interface HttpServerOptions {
   readonly portChosen: boolean;
   readonly guard: GuardSettings;
   readonly routes: readonly Route[];
-  /** Takes over the connection of a client that asked for `upgrade`. */
-  readonly onUpgrade: (upgrade: string, socket: Duplex) => void;
+  /** The one protocol that a connection can be turned into, and who takes it over then. */
+  readonly upgrade: {
+    readonly path: string;
+    readonly protocol: string;
+    readonly accept: (socket: Duplex) => void;
+  };
   readonly onFinished: (route: string, status: number, seconds: number) => void;
   readonly log: Logger;
 }
@@ -38,7 +42,9 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const server = createServer((request, response) => void serve(request, response, options));
+  // Some clients offer HTTP/2 with every request, which is no reason to turn them away.
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => wantsUpgrade(request, options);
+  const server = createServer({ shouldUpgradeCallback }, (request, response) => void serve(request, response, options));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex) => void upgrade(request, socket, options));
   await listen(server, options);
   return {
@@ -58,12 +64,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
   const started = performance.now();
-  // as it was sent: strangers can send what no URL can be made of
-  const [path = ""] = (request.url ?? "").split("?", 1);
+  const path = readPath(request);
   const route = options.routes.find(
     (known) => matchPath(known.path, path) && (known.method === "*" || known.method === request.method),
   );
   response.setHeader("X-Content-Type-Options", "nosniff");
+  // Without a listener, an answer that cannot be written would end the process.
+  response.on("error", (error) => options.log.debug({ path, error: error.message }, "answering failed"));
   response.once("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);
   });
@@ -83,6 +90,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
       );
     }
   } catch (error) {
+    if (request.destroyed && !request.complete) return; // the client went away in the middle of its request
     options.log.error({ path, error: error instanceof Error ? error.stack : String(error) }, "request failed");
     sendError(response, 500, error);
   }
@@ -103,6 +111,11 @@ function matchPath(pattern: string, path: string): PathParameters | undefined {
   return parameters;
 }
 
+/** Not by way of `URL`, which refuses some of what a client can send. */
+function readPath({ url = "/" }: IncomingMessage): string {
+  return url.split(/[?#]/, 1)[0] ?? "/";
+}
+
 async function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): Promise<void> {
   socket.on("error", () => socket.destroy()); // the peer is gone; there is nobody to tell
   const refusal = await guard(request, "owner", options.guard);
@@ -110,7 +123,13 @@ async function upgrade(request: IncomingMessage, socket: Duplex, options: HttpSe
     socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nConnection: close\r\n\r\n`);
     return;
   }
-  options.onUpgrade(request.headers.upgrade ?? "", socket);
+  // Before Node 24.9 every upgrade ends up here.
+  if (wantsUpgrade(request, options)) options.upgrade.accept(socket);
+  else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
+}
+
+function wantsUpgrade(request: IncomingMessage, { upgrade: { path, protocol } }: HttpServerOptions): boolean {
+  return request.method === "GET" && readPath(request) === path && request.headers.upgrade === protocol;
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {

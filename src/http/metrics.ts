@@ -13,8 +13,11 @@ export interface Metrics {
 export interface MetricsSources {
   readonly events: EventBus;
   readonly countConnections: () => number;
-  readonly countOpen: (kind: "sessions" | "streams") => number;
+  readonly countOpen: (kind: OpenKind) => number;
 }
+
+/** Sessions, streams, and what is told of changes: stdio connections and sessions, and nothing else for long. */
+export type OpenKind = "sessions" | "streams" | "told";
 
 export function createMetrics({ events, countConnections, countOpen }: MetricsSources): Metrics {
   const register = new Registry();
@@ -31,21 +34,10 @@ export function createMetrics({ events, countConnections, countOpen }: MetricsSo
     help: "Changes of definitions seen by this gateway, its own and those of others.",
     registers,
   });
-  const connections = new Gauge({
-    name: "pml_stdio_connections",
-    help: "MCP clients connected through the stdio shim.",
-    registers,
-  });
-  const sessions = new Gauge({
-    name: "pml_http_sessions",
-    help: "Open sessions of MCP clients over HTTP.",
-    registers,
-  });
-  const streams = new Gauge({
-    name: "pml_http_streams",
-    help: "Open streams of change notices over HTTP.",
-    registers,
-  });
+  gauge(register, "pml_stdio_connections", "MCP clients connected through the stdio shim.", countConnections);
+  gauge(register, "pml_http_sessions", "Open sessions of MCP clients over HTTP.", () => countOpen("sessions"));
+  gauge(register, "pml_http_streams", "Open streams of change notices over HTTP.", () => countOpen("streams"));
+  gauge(register, "pml_mcp_servers", "Connections and sessions that are told of changes.", () => countOpen("told"));
   const refusals = new Counter({
     name: "pml_limit_refusals_total",
     help: "Requests refused for a limit, by its configuration key.",
@@ -63,14 +55,14 @@ export function createMetrics({ events, countConnections, countOpen }: MetricsSo
   });
   return {
     contentType: register.contentType,
-    print() {
-      connections.set(countConnections());
-      sessions.set(countOpen("sessions"));
-      streams.set(countOpen("streams"));
-      return register.metrics();
-    },
+    print: () => register.metrics(),
     requestFinished: (route, status, seconds) => requests.observe({ route, status }, seconds),
     limitReached: (limit) => refusals.inc({ limit }),
     authRefused: (reason) => authRefusals.inc({ reason }),
   };
+}
+
+function gauge(register: Registry, name: string, help: string, read: () => number): void {
+  const registers = [register];
+  const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(read()) });
 }

@@ -13,8 +13,16 @@ import type { ToolNames } from "./surface.ts";
 
 /** The servers of open connections, which have to be told when a list changes. */
 export interface Connections extends Disposable {
-  /** Builds a server for a connection, session or single request; tools are listed as the configuration says or as asked. */
-  createFactory(names?: ToolNames): McpServerFactory;
+  /** Tools are listed as the configuration says, or as asked. */
+  createFactories(names?: ToolNames): ServerFactories;
+  readonly count: number;
+}
+
+export interface ServerFactories {
+  /** Builds a server for a connection or session, which is told until it is closed. */
+  readonly factory: McpServerFactory;
+  /** Builds one for a single request. It has nobody to tell, and the SDK does not close all of them. */
+  readonly requestFactory: McpServerFactory;
 }
 
 export interface ConnectionsOptions {
@@ -35,16 +43,22 @@ export function createConnections({ gateway, accounts, secret }: ConnectionsOpti
     for (const server of open) tell(server, kinds);
   });
   return {
-    createFactory: (names) => () => {
-      const server = createGatewayServer({ gateway, accounts, names, codec });
-      open.add(server);
-      const { onclose } = server.server;
-      server.server.onclose = () => {
-        onclose?.();
-        open.delete(server);
-      };
-      return server;
+    get count() {
+      return open.size;
     },
+    createFactories: (names) => ({
+      requestFactory: () => createGatewayServer({ gateway, accounts, names, codec }),
+      factory() {
+        const server = createGatewayServer({ gateway, accounts, names, codec });
+        open.add(server);
+        const { onclose } = server.server;
+        server.server.onclose = () => {
+          onclose?.();
+          open.delete(server);
+        };
+        return server;
+      },
+    }),
     [Symbol.dispose]: stop,
   };
 }

@@ -23,6 +23,7 @@ import { handleSubscriptions } from "./resource-subscriptions.ts";
 import type { ToolNames } from "./surface.ts";
 import { createToolCaller } from "./tool-caller.ts";
 import { traceCall } from "./trace-call.ts";
+import { passResultsVerbatim } from "./verbatim-results.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
@@ -53,6 +54,7 @@ class GatewayServer extends McpServer {
   constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
     super(info, options);
     this.#gateway = gateway;
+    passResultsVerbatim(this.server);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {

@@ -42,6 +42,14 @@ export type ListKind = "tools" | "prompts" | "resources";
 type Kind = "tool" | "prompt";
 
 const INVALID_PARAMS = -32_602;
+const CAPABILITY_NAME = /^cap(?::|__)/;
+
+/** A name that only a capability can have, and none has it: the model that made it up has to read this. */
+export class CapabilityNotFound extends ProtocolError {
+  constructor(name: string) {
+    super(INVALID_PARAMS, `Capability not found: ${name.replace(CAPABILITY_NAME, "")}`);
+  }
+}
 /** Changes that come in a bunch, as at start, are told once. */
 const COALESCE_MS = 250;
 
@@ -157,6 +165,8 @@ export class Gateway implements Disposable {
         `Ambiguous ${kind} "${name}": it could be ${resolution.candidates.join(" or ")}`,
       );
     }
+    if (resolution.kind === "unknown" && kind === "tool" && CAPABILITY_NAME.test(name))
+      throw new CapabilityNotFound(name);
     if (resolution.kind === "unknown") throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
     return resolution.canonical;
   }

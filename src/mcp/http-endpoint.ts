@@ -1,24 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type NodeIncomingMessageLike, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpServerFactory,
-  type ServerNotifier,
-} from "@modelcontextprotocol/server";
+import { createMcpHandler, isLegacyRequest, type ServerNotifier } from "@modelcontextprotocol/server";
 import { type GuardedRequest, principalOf } from "../auth/caller.ts";
 import type { Logger } from "../log.ts";
 import type { Account, Accounts } from "./accounts.ts";
+import type { ServerFactories } from "./connections.ts";
 import type { Gateway } from "./gateway.ts";
 import { LegacySessions } from "./legacy-sessions.ts";
 import { LimitReached } from "./limits.ts";
-import { PARSE_ERROR, refuse, refuseLimit } from "./refuse.ts";
+import { type ParsedText, parseText } from "./parse-text.ts";
+import { refuse, refuseLimit } from "./refuse.ts";
 import { isListen, listenedResources, namesOf, watchListened } from "./resource-subscriptions.ts";
 import { adoptTraceHeaders } from "./trace-headers.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
-  readonly factory: McpServerFactory;
+  readonly factories: ServerFactories;
   readonly accounts: Accounts;
   readonly maxBodyBytes: number;
   readonly log: Logger;
@@ -30,9 +27,9 @@ export interface HttpEndpoint extends AsyncDisposable {
 
 /** Both eras on one address: requests of the current protocol stand alone, those of 2025 belong to a session. */
 export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
-  const { gateway, factory, accounts, maxBodyBytes, log } = options;
+  const { gateway, factories, accounts, maxBodyBytes, log } = options;
   const onerror = (error: Error): void => log.debug({ error: error.message }, "mcp over http");
-  const modern = createMcpHandler(factory, {
+  const modern = createMcpHandler(factories.requestFactory, {
     legacy: "reject",
     maxRequestBodySize: maxBodyBytes,
     // streams are counted here, per principal, and refused with the key to change
@@ -40,13 +37,17 @@ export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
     onerror,
   });
   const serveModern = toNodeHandler(modern);
-  const sessions = new LegacySessions({ factory, accounts, onerror });
+  const sessions = new LegacySessions({ factory: factories.factory, accounts, onerror });
   const stop = announceChanges(gateway, modern.notify);
 
   const serve = async (request: GuardedRequest, response: ServerResponse): Promise<void> => {
+    if (!METHODS.includes(request.method ?? "")) {
+      response.setHeader("Allow", METHODS.join(", "));
+      return refuse(response, 405, `Method not allowed: ${request.method}`);
+    }
     const account = accounts.of(principalOf(request.auth));
     const body = await admit(account, request, maxBodyBytes);
-    if (body.kind === "broken") return refuse(response, 400, "Parse error: the body is not JSON", PARSE_ERROR);
+    if (body.kind === "refused") return refuse(response, 400, body.message, body.code);
     if (body.kind === "too large")
       throw accounts.refuse("http.maxBodyBytes", maxBodyBytes, { what: "The body is too large" });
     adoptTraceHeaders(request.headers, body.value);
@@ -83,6 +84,7 @@ export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
   };
 }
 
+const METHODS = ["GET", "POST", "DELETE"];
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What lasts counts as a stream and not as a request. It ends with its token: the next one is opened with a new token. */
@@ -117,10 +119,7 @@ function announceChanges(gateway: Gateway, notify: ServerNotifier): () => void {
   };
 }
 
-type Body =
-  | { readonly kind: "read"; readonly value: unknown }
-  | { readonly kind: "broken" }
-  | { readonly kind: "too large" };
+type Body = ParsedText | { readonly kind: "too large" };
 
 /** A client listens only when it has sent everything: so the rest of a large body is read and forgotten, within reason. */
 const MOST_FORGOTTEN_BYTES = 32 * 1024 * 1024;
@@ -136,7 +135,7 @@ function isRequest(body: unknown): boolean {
 }
 
 async function readJson(request: IncomingMessage, limit: number): Promise<Body> {
-  if (request.method !== "POST") return { kind: "read", value: undefined };
+  if (request.method !== "POST") return { kind: "parsed", value: undefined };
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -146,9 +145,5 @@ async function readJson(request: IncomingMessage, limit: number): Promise<Body> 
     if (size > limit + MOST_FORGOTTEN_BYTES) break;
   }
   if (size > limit) return { kind: "too large" };
-  try {
-    return { kind: "read", value: JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown };
-  } catch {
-    return { kind: "broken" };
-  }
+  return parseText(Buffer.concat(chunks).toString("utf8"));
 }

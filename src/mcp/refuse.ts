@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { LimitReached } from "./limits.ts";
 
-export const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 
 /** Answers an HTTP request that never becomes a message, in the form that MCP clients read. */

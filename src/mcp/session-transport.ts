@@ -9,8 +9,15 @@ import {
   type RequestId,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-
 import type { GuardedRequest } from "../auth/caller.ts";
+
+const SESSION_ENDED = -32_000;
+
+export interface SessionOptions {
+  readonly sessionIdGenerator: () => string;
+  readonly onsessioninitialized: (id: string) => void;
+  readonly onsessionclosed: (id: string) => void;
+}
 
 /**
  * The SDK's transport of a session, with a short way for its most frequent case: one request, answered
@@ -20,6 +27,16 @@ import type { GuardedRequest } from "../auth/caller.ts";
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
   readonly #exchanges = new Map<RequestId, ServerResponse>();
 
+  constructor(options: SessionOptions) {
+    super({
+      ...options,
+      onsessionclosed: (id) => {
+        this.#endExchanges();
+        options.onsessionclosed(id);
+      },
+    });
+  }
+
   override async handleRequest(request: GuardedRequest, response: ServerResponse, body?: unknown): Promise<void> {
     if (!isPlainRequest(request, body) || this.#exchanges.has(body.id)) {
       await super.handleRequest(request, response, body);
@@ -28,8 +45,15 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     }
     const { id } = body;
     this.#exchanges.set(id, response);
-    response.once("close", () => this.#exchanges.delete(id));
+    response.once("close", () => {
+      if (this.#exchanges.get(id) === response) this.#exchanges.delete(id);
+    });
     this.onmessage?.(body, request.auth === undefined ? undefined : { authInfo: request.auth });
+  }
+
+  override async close(): Promise<void> {
+    this.#endExchanges();
+    await super.close();
   }
 
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
@@ -40,14 +64,27 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
       await super.send(message, options);
       return;
     }
-    if (isAnswer) this.#answer(response, message);
-    else this.#tell(response, message);
+    if (isAnswer) {
+      // It is closed only later; until then another request may come with the same id.
+      if (id !== undefined) this.#exchanges.delete(id);
+      this.#answer(response, message);
+    } else this.#tell(response, message);
+  }
+
+  /** Whoever still waits for an answer will not get one any more, and has to know. */
+  #endExchanges(): void {
+    for (const [id, response] of this.#exchanges) {
+      const error = { code: SESSION_ENDED, message: "The session ended before this was answered" };
+      this.#answer(response, { jsonrpc: "2.0", id, error });
+    }
+    this.#exchanges.clear();
   }
 
   /** A cancelled request is not answered any more, and nobody should wait for that. */
   #endUnanswered(id: RequestId | undefined): void {
     const response = id === undefined ? undefined : this.#exchanges.get(id);
-    if (response === undefined) return;
+    if (id === undefined || response === undefined) return;
+    this.#exchanges.delete(id);
     if (!response.headersSent) response.writeHead(200, this.#headers("text/event-stream"));
     response.end();
   }

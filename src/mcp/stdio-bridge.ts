@@ -1,4 +1,5 @@
 /** What the shim asks for when it turns an HTTP request into a raw connection. */
+export const STDIO_PATH = "/stdio";
 export const STDIO_UPGRADE = "pml-stdio";
 
 /**

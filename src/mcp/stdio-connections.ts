@@ -1,9 +1,10 @@
 import type { Duplex } from "node:stream";
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../log.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
+import { LineTransport } from "./line-transport.ts";
 import { followListening, namesOf } from "./resource-subscriptions.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
 
@@ -28,7 +29,7 @@ export function createStdioConnections(options: StdioConnectionsOptions): StdioC
       return open.size;
     },
     accept(socket) {
-      const transport = new StdioServerTransport(socket, socket);
+      const transport = new LineTransport(socket);
       const handle = serveStdio(tellUpdates(gateway, factory), {
         transport,
         maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, and refused with the key to change

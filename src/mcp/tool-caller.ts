@@ -9,12 +9,13 @@ import { principalOf } from "../auth/caller.ts";
 import { paramHeaders } from "../upstream/param-headers.ts";
 import { callOwnTool, type MadeCall } from "./call-own-tool.ts";
 import { fitResult } from "./fit-result.ts";
-import type { Gateway, ResolvedTool } from "./gateway.ts";
+import { CapabilityNotFound, type Gateway, type ResolvedTool } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import type { CallContext } from "./own-tool.ts";
 import { type Relay, toToolError } from "./relay.ts";
 import { type CallTrace, traceCall } from "./trace-call.ts";
 import { isQuestion, trackCall } from "./track-call.ts";
+import { mirrorStructured } from "./verbatim-results.ts";
 
 export interface ToolCallerParts {
   readonly gateway: Gateway;
@@ -62,7 +63,10 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
         { result, size, tool: target.canonical, outputSchema, ...limit },
         { results: gateway.results, ttlSeconds, log: gateway.log },
       );
-      return server.projectCallToolResult(fitted, outputSchema);
+      return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
+    }).catch((error: unknown) => {
+      if (!(error instanceof CapabilityNotFound)) throw error;
+      return { content: [{ type: "text", text: error.message }], isError: true } satisfies CallToolResult;
     });
 }
 
@@ -102,6 +106,7 @@ async function callOwn(
 
 function clientName(server: Server, ctx: ServerContext): string | undefined {
   const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
-  return (info ?? server.getClientVersion())?.name;
+  const info = envelope[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+  const name = (info ?? server.getClientVersion())?.name;
+  return typeof name === "string" ? name : undefined; // in the envelope it may be anything
 }

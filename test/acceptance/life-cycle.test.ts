@@ -1,12 +1,15 @@
 /** From start to end: many servers, some of which never come up, and nothing left of them afterwards. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import type { McpServerEntry } from "../../src/config/schema.ts";
+import { makeFolder } from "../support/databases.ts";
 import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient, openRunning } from "../support/mcp-client.ts";
 import { isRunning, runJson, runPml, until } from "../support/pml.ts";
-import { servers } from "../support/upstream-servers.ts";
+import { servers, unlessMarked } from "../support/upstream-servers.ts";
 
 const SOUND = Array.from({ length: 17 }, (_, index) => `sound-${index + 1}`);
 
@@ -113,3 +116,33 @@ test("the gateway's own environment does not reach a server, what is configured 
   expect(text).not.toContain("hush");
   expect(Object.keys(env).filter((name) => /^(PML_|SECRET|UPSTREAM_TOKEN|DATABASE_URL)/.test(name))).toEqual([]);
 });
+
+test("a server that fails again and again is tried later each time, then only when asked, and is back when it works [mcp-28]", async () => {
+  await using folder = await makeFolder();
+  const marker = join(folder.path, "broken");
+  const { command = "", args = [] } = servers.chaos("flaky");
+  await using home = await startGateway({
+    sound: servers.chaos("sound"),
+    flaky: unlessMarked({ command, args }, marker),
+  });
+  await home.ready("sound", "flaky");
+  await using connected = await connectClient(home.path);
+  const { client } = connected;
+  writeFileSync(marker, "");
+  process.kill(await home.pid("flaky"), "SIGKILL");
+  const moments: number[] = [];
+  for (const count of [3, 4, 5, 6]) {
+    await until(`it failed ${count} times`, async () => ((await home.server("flaky")).failures ?? 0) >= count, 20_000);
+    moments.push(performance.now());
+  }
+  const [first = 0, second = 0, third = 0] = moments.slice(1).map((moment, index) => moment - (moments[index] ?? 0));
+  // Twice as long each time, give or take a quarter.
+  expect([first < second, second < third]).toEqual([true, true]);
+  expect(await call(client, "sound__echo", { text: "x" })).toEqual({ isError: false, text: "sound: x" });
+  expect(await call(client, "flaky__echo", { text: "x" })).toEqual({
+    isError: true,
+    text: expect.stringMatching(/^Server flaky is not available: it exited with code 3.*next try in \d+ s$/),
+  });
+  rmSync(marker);
+  await until("it works again", async () => !(await call(client, "flaky__echo", { text: "x" })).isError, 30_000);
+}, 120_000);

@@ -7,7 +7,7 @@ import { connectClient } from "../support/mcp-client.ts";
 import { runPml, spawnPml, until } from "../support/pml.ts";
 import { addressOf, currentRequest, initializeRequest, openRawStream, sendRaw } from "../support/raw-http.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
-import { Random } from "../torture/random.ts";
+import { Random } from "../support/random.ts";
 
 const INITIALIZED = { jsonrpc: "2.0", method: "notifications/initialized" };
 const LEVELS = ["debug", "info", "warn", "error", "silent"];

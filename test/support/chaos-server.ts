@@ -4,7 +4,7 @@
  *
  * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
  * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message
- * and never answers), --stubborn (ignores the end of its input and SIGTERM).
+ * and never answers), --stubborn (ignores the end of its input and SIGTERM), --tools=n (as many more).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,6 +41,7 @@ const label = flags.get("--label") ?? "chaos";
 const calls = new Map<number | string, string>();
 const cancelled: string[] = [];
 const grown: string[] = [];
+const more = Array.from({ length: Number(flags.get("--tools") ?? 0) }, (_, index) => `more-${index + 1}`);
 let counter = 0;
 
 function write(message: Record<string, unknown>): void {
@@ -113,7 +114,7 @@ const tools: Record<string, (call: Call) => unknown> = {
 };
 
 function listNames(): string[] {
-  return [...Object.keys(tools), ...HOSTILE_NAMES, "listed.twice", ...grown];
+  return [...Object.keys(tools), ...HOSTILE_NAMES, "listed.twice", ...more, ...grown];
 }
 
 async function listTools(): Promise<unknown> {

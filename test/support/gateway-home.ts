@@ -8,6 +8,8 @@ interface ServerRow {
   readonly name: string;
   readonly state: string;
   readonly pid?: number;
+  readonly failures?: number;
+  readonly inFlight?: number;
   readonly lastError?: string;
   readonly stderr?: readonly string[];
 }
@@ -28,6 +30,9 @@ export interface GatewayOptions {
   /** Further settings of pml.json. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
+
+/** Settings under which every tool is listed, however many there are. */
+export const listsEverything: Readonly<Record<string, unknown>> = {};
 
 type Entries = Readonly<Record<string, McpServerEntry>>;
 

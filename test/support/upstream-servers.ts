@@ -24,6 +24,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "counting-server.ts"), `--file=${file}`],
   }),
+  /** Its answers come from the file. */
+  scripted: (file: string): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "scripted-server.ts"), file],
+  }),
   /** Shows what reaches it. */
   mirror: (...options: "--legacy"[]): McpServerEntry => ({
     command: process.execPath,

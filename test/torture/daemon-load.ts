@@ -5,7 +5,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { PmlError } from "../../src/errors.ts";
-import { sleep } from "./random.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { writeSmallExport } from "./small-export.ts";
 
 const ASK_EVERY_MS = 15;

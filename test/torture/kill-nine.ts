@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { inspect } from "./inspection.ts";
 import { Ledger } from "./ledger.ts";
-import { Random, sleep } from "./random.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Random } from "../support/random.ts";
 import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
 import { isIntact } from "./transactions.ts";
 import { makeWorkFolder } from "./work-folder.ts";

@@ -1,4 +1,4 @@
-/** Repeatable random numbers (mulberry32): the same seed gives the same moments. */
+/** Repeatable random numbers (mulberry32): the same seed gives the same moments, and the same nonsense. */
 export class Random {
   #state: number;
 
@@ -11,14 +11,18 @@ export class Random {
     return least + Math.floor(this.#next() * (most - least + 1));
   }
 
+  pick<T>(items: readonly T[]): T {
+    return items[this.between(0, items.length - 1)] as T;
+  }
+
+  chance(percent: number): boolean {
+    return this.between(1, 100) <= percent;
+  }
+
   #next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

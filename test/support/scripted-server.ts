@@ -1,0 +1,31 @@
+/**
+ * A stdio MCP server that answers with what a file says, to the byte: `{ "tools": [...], "results": { name: … } }`.
+ */
+import { readFileSync } from "node:fs";
+import { splitLines } from "../../src/lines.ts";
+
+interface Message {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: { readonly name?: string; readonly protocolVersion?: string };
+}
+
+const script = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as {
+  readonly tools: readonly unknown[];
+  readonly results: Readonly<Record<string, unknown>>;
+};
+
+function answer({ method, params = {} }: Message): unknown {
+  if (method === "initialize") {
+    const { protocolVersion } = params;
+    return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "scripted", version: "1.0.0" } };
+  }
+  if (method === "tools/list") return { tools: script.tools };
+  return method === "tools/call" ? script.results[params.name ?? ""] : {};
+}
+
+for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
+  const message = JSON.parse(line) as Message;
+  if (message.id === undefined) continue;
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: answer(message) })}\n`);
+}
