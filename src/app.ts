@@ -18,6 +18,7 @@ import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
+import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
 import { traced } from "./tracing.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
@@ -34,6 +35,7 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  readonly results: KeptResults;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
@@ -77,6 +79,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     upstreams,
     usage,
+    results: createKeptResults(client.db, DEFAULT_SCOPE),
     databaseLost: client.lost,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));

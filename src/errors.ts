@@ -101,6 +101,21 @@ export const ERRORS = {
     exit: EXIT.notFound,
     meaning: "No MCP server has that name in the configuration.",
   },
+  arguments_invalid: {
+    id: "PML-E3003",
+    exit: EXIT.usage,
+    meaning: "A tool of PML was called with arguments that do not fit its schema.",
+  },
+  result_not_found: {
+    id: "PML-E3004",
+    exit: EXIT.notFound,
+    meaning: "No result is kept under that workflow_id and task_id.",
+  },
+  result_expired: {
+    id: "PML-E3005",
+    exit: EXIT.notFound,
+    meaning: "The result was kept for `results.ttlSeconds` and is gone.",
+  },
   daemon_unreachable: {
     id: "PML-E4001",
     exit: EXIT.unreachable,

@@ -210,9 +210,11 @@ interface ExecutionTraceTable {
 
 interface TaskResultTable {
   org: string;
+  project: Defaulted<string>;
   run_id: string;
   task_id: string;
   tool_id: Nullable<string>;
+  content_type: Defaulted<"text/plain" | "application/json">;
   status: string;
   preview: string;
   result: Nullable<Buffer>;

@@ -29,9 +29,10 @@ test("writeBackup that cannot be written leaves no half file and says where it f
   });
 });
 
-test("dropExpiredResults keeps the row and what has not expired", async () => {
+test("dropExpiredResults keeps what has not expired, and rows but for old ones of single calls", async () => {
   await using client = await openTestDatabase("pglite");
   const run_id = "018f0000-0000-7000-8000-000000000001";
+  const single = "018f0000-0000-7000-8000-000000000002";
   await client.db
     .insertInto("execution_run")
     .values({ org: "o", id: run_id, project: "p", state: "succeeded" })
@@ -43,13 +44,18 @@ test("dropExpiredResults keeps the row and what has not expired", async () => {
     .values([
       { ...row, task_id: "old", expires_at: new Date(Date.now() - hour) },
       { ...row, task_id: "new", expires_at: new Date(Date.now() + hour) },
+      { ...row, task_id: "of a run", expires_at: new Date(Date.now() - 31 * 24 * hour) },
+      { ...row, run_id: single, task_id: "call, old", expires_at: new Date(Date.now() - 31 * 24 * hour) },
+      { ...row, run_id: single, task_id: "call", expires_at: new Date(Date.now() - hour) },
     ])
     .execute();
   await dropExpiredResults(client.db);
   await vacuumTables(client.db);
   const left = await client.db.selectFrom("task_results").select(["task_id", "result"]).orderBy("task_id").execute();
   expect(left).toEqual([
+    { task_id: "call", result: null },
     { task_id: "new", result: Buffer.from("x") },
+    { task_id: "of a run", result: null },
     { task_id: "old", result: null },
   ]);
 });

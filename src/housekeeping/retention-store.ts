@@ -1,7 +1,10 @@
 import { sql } from "kysely";
 import type { Db } from "../db/client.ts";
 
-/** Full results live for a while; the row stays, so that one can still say when it expired. */
+/**
+ * Full results live for a while; the row stays, so that one can still say when it expired. That of a
+ * single call, which no run refers to, goes when nobody can be expected to ask for it any more.
+ */
 export async function dropExpiredResults(db: Db): Promise<void> {
   await db
     .updateTable("task_results")
@@ -9,6 +12,9 @@ export async function dropExpiredResults(db: Db): Promise<void> {
     .where("expires_at", "<", sql<Date>`now()`)
     .where("result", "is not", null)
     .execute();
+  await sql`
+    DELETE FROM task_results t WHERE expires_at < now() - interval '30 days'
+      AND NOT EXISTS (SELECT FROM execution_run r WHERE r.org = t.org AND r.id = t.run_id)`.execute(db);
 }
 
 /** The embedded engine has no autovacuum: without this, dead rows and stale statistics pile up. */

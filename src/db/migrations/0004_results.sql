@@ -1,0 +1,5 @@
+-- A call that belongs to no run of a program can leave a result, too, so a run is not required any more.
+ALTER TABLE task_results DROP CONSTRAINT task_results_org_run_id_fkey;
+ALTER TABLE task_results ADD COLUMN project text COLLATE "C" NOT NULL DEFAULT 'default';
+ALTER TABLE task_results ADD COLUMN content_type text NOT NULL DEFAULT 'application/json'
+  CHECK (content_type IN ('text/plain', 'application/json'));
