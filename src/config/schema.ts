@@ -3,6 +3,15 @@ import { z } from "zod";
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
 
+/** Less would hardly hold more than the note about what is missing. */
+const SMALLEST_RESULT_BYTES = 4096;
+const resultBytes = z
+  .number()
+  .int()
+  .refine((bytes) => bytes === 0 || bytes >= SMALLEST_RESULT_BYTES, {
+    message: `must be 0 (no limit) or at least ${SMALLEST_RESULT_BYTES}`,
+  });
+
 /** One MCP server, in the form the ecosystem's clients use. `${VAR}` is expanded when it is used. */
 const mcpServer = z
   .strictObject({
@@ -21,6 +30,11 @@ const mcpServer = z
     pml: z
       .strictObject({
         prefix: z.literal("").optional().describe('`""` lists the server\'s tools under their own names.'),
+        maxResultBytes: resultBytes
+          .optional()
+          .describe(
+            "`results.maxBytes` for this server; with an empty prefix its results pass whole unless this is set.",
+          ),
       })
       .optional()
       .describe("What only PML knows."),
@@ -69,9 +83,36 @@ export const configSchema = z.strictObject({
         .enum(["portable", "canonical"])
         .default("portable")
         .describe("How tools are listed: legal in every client, or with colons. Calls take both."),
+      exposure: z
+        .enum(["auto", "full", "meta", "pinned"])
+        .default("auto")
+        .describe(
+          "Which tools are listed besides PML's own: all while they are few, all, none, or the pinned ones. Every tool can be called, listed or not.",
+        ),
+      maxListedTools: z
+        .number()
+        .int()
+        .positive()
+        .default(40)
+        .describe("With `auto`, a list longer than this shrinks to PML's own tools and the pinned ones."),
+      pinned: z
+        .array(z.string().regex(/^[^:]+:.+$/, 'must be "server:tool" or "server:*"'))
+        .default([])
+        .describe("Tools that stay listed, as `server:tool`, or `server:*` for all of a server."),
     })
     .prefault({})
     .describe("What clients see."),
+  results: z
+    .strictObject({
+      maxBytes: resultBytes
+        .default(75_000)
+        .describe(
+          "Largest tool result that is handed over whole; of a larger one the beginning of each part, the rest in pages. 0: no limit.",
+        ),
+      ttlSeconds: z.number().int().positive().default(3600).describe("How long the rest is kept."),
+    })
+    .prefault({})
+    .describe("How much of a tool's result a client gets at once."),
   upstream: z
     .strictObject({
       connectSeconds: seconds.default(30).describe("How long a server may take to start and answer."),

@@ -9,12 +9,11 @@ import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createLogger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { createConnections } from "../mcp/connections.ts";
-import { Gateway } from "../mcp/gateway.ts";
-import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+import { describeTools } from "../mcp/describe-tools.ts";
+import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
 import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { openGateway } from "./open-gateway.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -36,11 +35,8 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
-  using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
-  using connections = createConnections(gateway, token);
-  const { factory } = connections;
-  const shims = createStdioConnections(gateway, factory, log);
-  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  using opened = openGateway({ app, config, token, log });
+  const { gateway, shims, endpoint } = opened;
   const activity = trackActivity(() => shims.count);
   const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
   const started = Date.now();
@@ -53,6 +49,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
     routes: createRoutes({
       app,
       endpoint,
+      tools: () => describeTools(gateway),
       metrics,
       uploads: emptyUploads(config.home),
       status: async () => ({
@@ -79,7 +76,11 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
   void app.databaseLost.then((error) => onLost(error));
-  await using _watch = watchConfig({ config, reload, apply: (changed) => app.configureServers(changed), log });
+  const apply = async (changed: Config): Promise<void> => {
+    gateway.configure(changed);
+    await app.configureServers(changed);
+  };
+  await using _watch = watchConfig({ config, reload, apply, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();

@@ -10,7 +10,7 @@ export interface ConfigWatch {
   readonly config: Config;
   /** Reads all sources again, as at the start. */
   readonly reload: () => Config;
-  /** Takes over changed servers. */
+  /** Takes over what counts at once. */
   readonly apply: (config: Config) => Promise<void>;
   readonly log: Logger;
 }
@@ -18,7 +18,10 @@ export interface ConfigWatch {
 /** Looking is cheap, and unlike a notification it also works for files that editors replace. */
 const LOOK_EVERY_MS = 500;
 
-/** Takes over changed servers while the daemon runs. A file that cannot be used changes nothing. */
+/** What counts at once; all else waits for the next start. */
+const LIVE_SETTINGS: readonly (keyof Config)[] = ["mcpServers", "gateway", "results"];
+
+/** Takes over changed settings while the daemon runs. A file that cannot be used changes nothing. */
 export function watchConfig({ config, reload, apply, log }: ConfigWatch): AsyncDisposable {
   const file = config.file ?? join(config.home, "pml.json");
   let current = config;
@@ -29,10 +32,10 @@ export function watchConfig({ config, reload, apply, log }: ConfigWatch): AsyncD
       const next = reload();
       const waiting = changedSettings(config, next);
       if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings count from the next start on");
-      if (isDeepStrictEqual(current.mcpServers, next.mcpServers)) return;
+      if (LIVE_SETTINGS.every((key) => isDeepStrictEqual(current[key], next[key]))) return;
       current = next;
       await apply(next);
-      log.info({ file }, "the changed servers were taken over");
+      log.info({ file }, "the changed configuration was taken over");
     } catch (error) {
       const { message, hint } = toErrorReport(error);
       log.error({ file, error: message, hint }, "the changed configuration cannot be used; nothing was changed");
@@ -55,5 +58,5 @@ export function watchConfig({ config, reload, apply, log }: ConfigWatch): AsyncD
 
 function changedSettings(before: Config, after: Config): string[] {
   const keys = Object.keys(after) as (keyof Config)[];
-  return keys.filter((key) => key !== "mcpServers" && !isDeepStrictEqual(before[key], after[key]));
+  return keys.filter((key) => !LIVE_SETTINGS.includes(key) && !isDeepStrictEqual(before[key], after[key]));
 }

@@ -13,6 +13,8 @@ export interface RouteOptions {
   readonly app: App;
   /** Serves MCP at /mcp. */
   readonly endpoint: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
+  /** All tools that may be called. */
+  readonly tools: () => readonly unknown[];
   readonly metrics: Metrics;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
   readonly uploads: string;
@@ -21,7 +23,7 @@ export interface RouteOptions {
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
-export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: RouteOptions): Route[] {
+export function createRoutes({ app, endpoint, tools, metrics, uploads, status, stop }: RouteOptions): Route[] {
   return [
     { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
     {
@@ -29,6 +31,7 @@ export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: 
       path: "/api/servers",
       handle: (_request, response) => answer(response, async () => describeServers(app)),
     },
+    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, async () => tools()) },
     {
       method: "GET",
       path: "/healthz",

@@ -7,11 +7,12 @@ import {
 import type { Gateway, ListKind } from "./gateway.ts";
 import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "./relay.ts";
+import type { ToolNames } from "./surface.ts";
 
 /** The servers of open connections, which have to be told when a list changes. */
 export interface Connections extends Disposable {
-  /** Builds a server for a connection, session or single request. */
-  readonly factory: McpServerFactory;
+  /** Builds a server for a connection, session or single request; tools are listed as the configuration says or as asked. */
+  createFactory(names?: ToolNames): McpServerFactory;
 }
 
 export function createConnections(gateway: Gateway, secret: string): Connections {
@@ -21,8 +22,8 @@ export function createConnections(gateway: Gateway, secret: string): Connections
     for (const server of open) tell(server, kinds);
   });
   return {
-    factory() {
-      const server = createGatewayServer({ gateway, codec });
+    createFactory: (names) => () => {
+      const server = createGatewayServer({ gateway, names, codec });
       open.add(server);
       const { onclose } = server.server;
       server.server.onclose = () => {

@@ -1,7 +1,5 @@
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   type CompleteResult,
   type GetPromptResult,
@@ -12,24 +10,28 @@ import {
   type McpServerOptions,
   type ReadResourceResult,
   type RequestStateCodec,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
 import type { Gateway } from "./gateway.ts";
 import { paginate } from "./paginate.ts";
-import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
+import { type ReadClient, Relay, type RequestState } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
-import { trackCall } from "./track-call.ts";
+import type { ToolNames } from "./surface.ts";
+import { createToolCaller } from "./tool-caller.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
+  /** How tools are listed; otherwise as the configuration says. */
+  readonly names: ToolNames | undefined;
   readonly codec: RequestStateCodec<RequestState>;
 }
 
 /** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
 const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const MOST_QUESTIONS_PER_CALL = 32;
+const INSTRUCTIONS =
+  "A gateway to many tools. Not all of them may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
 
 /** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
 class GatewayServer extends McpServer {
@@ -41,12 +43,12 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#gateway.findTool(name)?.tool.inputSchema;
+    return this.#gateway.findTool(name)?.inputSchema;
   }
 }
 
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
-export function createGatewayServer({ gateway, codec }: GatewayServerOptions): McpServer {
+export function createGatewayServer({ gateway, names, codec }: GatewayServerOptions): McpServer {
   const mcp = new GatewayServer(
     gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
@@ -64,12 +66,13 @@ export function createGatewayServer({ gateway, codec }: GatewayServerOptions): M
         "resources/list": LIST_HINT,
         "resources/templates/list": LIST_HINT,
       },
+      instructions: INSTRUCTIONS,
       inputRequired: { maxRounds: MOST_QUESTIONS_PER_CALL },
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },
   );
   const relay = new Relay(gateway, codec, createClientReader(mcp));
-  handleLists(mcp, gateway);
+  handleLists(mcp, gateway, names);
   handleTools(mcp, gateway, relay);
   handlePrompts(mcp, gateway, relay);
   handleResources(mcp, gateway, relay);
@@ -93,9 +96,9 @@ function createClientReader({ server }: McpServer): ReadClient {
   };
 }
 
-function handleLists({ server }: McpServer, gateway: Gateway): void {
+function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames | undefined): void {
   server.setRequestHandler("tools/list", ({ params }) => {
-    const { items, ...rest } = paginate(gateway.surface.tools, params?.cursor);
+    const { items, ...rest } = paginate(gateway.surface.listTools(names), params?.cursor);
     return { tools: items, ...rest };
   });
   server.setRequestHandler("prompts/list", ({ params }) => {
@@ -113,23 +116,8 @@ function handleLists({ server }: McpServer, gateway: Gateway): void {
 }
 
 function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): void {
-  server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    const { name, _meta, ...rest } = params;
-    const call = { name, client: clientName(server, ctx), params: rest, signal: ctx.mcpReq.signal };
-    return trackCall(gateway, call, async ({ tool, ...target }) => {
-      const result = await relay
-        .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
-        .catch(toToolError);
-      if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
-    });
-  });
-}
-
-function clientName(server: McpServer["server"], ctx: ServerContext): string | undefined {
-  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-  const info = envelope[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
-  return (info ?? server.getClientVersion())?.name;
+  const callTool = createToolCaller({ gateway, relay, server });
+  server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
 }
 
 function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {

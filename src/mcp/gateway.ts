@@ -1,27 +1,44 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../config/closest.ts";
+import type { Logger } from "../log.ts";
+import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../usage/usage-log.ts";
+import type { OwnTool } from "./own-tool.ts";
+import type { OwnToolParts } from "./own-tools.ts";
 import { ParkedCalls } from "./parked-calls.ts";
-import { buildSurface, type Surface, type SurfaceSettings, type Target } from "./surface.ts";
+import { buildSurface, type OfferedTool, type Surface, type SurfaceSettings, type Target } from "./surface.ts";
 import type { NameTable } from "./wire-names.ts";
+
+/** What can change while the gateway runs. */
+export interface GatewaySettings {
+  readonly gateway: SurfaceSettings;
+  readonly results: { readonly maxBytes: number; readonly ttlSeconds: number };
+}
 
 export interface GatewayOptions {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
-  readonly settings: SurfaceSettings;
+  readonly results: KeptResults;
+  readonly settings: GatewaySettings;
+  /** Makes PML's own tools; they may ask what the gateway offers. */
+  readonly createOwnTools: (parts: OwnToolParts) => readonly OwnTool[];
+  readonly log: Logger;
 }
 
 export interface ResolvedTarget extends Target {
   readonly upstream: UpstreamServer;
 }
 
-export interface ResolvedTool extends ResolvedTarget {
-  readonly tool: Tool;
-}
+export type ResolvedTool = Pick<OfferedTool, "canonical" | "tool" | "maxResultBytes"> &
+  (({ readonly kind: "upstream" } & ResolvedTarget) | ({ readonly kind: "own"; readonly own: OwnTool } & Target));
+
+/** Under which calls of PML's own tools are recorded. */
+const OWN_SERVER = "pml";
 
 export type ListKind = "tools" | "prompts" | "resources";
+type Kind = "tool" | "prompt";
 
 const INVALID_PARAMS = -32_602;
 /** Changes that come in a bunch, as at start, are told once. */
@@ -31,24 +48,49 @@ const COALESCE_MS = 250;
 export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  readonly results: KeptResults;
+  readonly log: Logger;
   readonly parked = new ParkedCalls();
-  readonly #settings: SurfaceSettings;
+  readonly #ownTools: ReadonlyMap<string, OwnTool>;
+  #settings: GatewaySettings;
   #surface: Surface;
   readonly #listeners = new Set<(kinds: ReadonlySet<ListKind>) => void>();
   readonly #changedKinds = new Set<ListKind>();
   #timer: NodeJS.Timeout | undefined;
   readonly #stopListening: () => void;
 
-  constructor({ upstreams, usage, settings }: GatewayOptions) {
+  constructor({ upstreams, usage, results, settings, createOwnTools, log }: GatewayOptions) {
     this.upstreams = upstreams;
     this.usage = usage;
+    this.results = results;
+    this.log = log;
     this.#settings = settings;
-    this.#surface = buildSurface(upstreams.known, settings);
+    const tools = createOwnTools({
+      surface: () => this.#surface,
+      results,
+      maxResultBytes: () => this.#settings.results.maxBytes,
+    });
+    this.#ownTools = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.#surface = this.#buildSurface();
     this.#stopListening = upstreams.onChange(() => this.#rebuild());
   }
 
   get surface(): Surface {
     return this.#surface;
+  }
+
+  get settings(): GatewaySettings {
+    return this.#settings;
+  }
+
+  get ownTools(): readonly OwnTool[] {
+    return [...this.#ownTools.values()];
+  }
+
+  /** Takes over changed settings; clients are told if what they see changes. */
+  configure(settings: GatewaySettings): void {
+    this.#settings = settings;
+    this.#rebuild();
   }
 
   /** Told which lists changed, once per bunch of changes. Returns what ends the subscription. */
@@ -58,25 +100,36 @@ export class Gateway implements Disposable {
   }
 
   resolveTool(name: string): ResolvedTool {
-    const target = this.#resolveName(this.surface.toolNames, name, "tool");
-    const tool = this.upstreams.known
-      .find((server) => server.name === target.server)
-      ?.offer?.tools.find((each) => each.name === target.name);
-    if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name}`);
-    return { ...target, tool };
+    const canonical = this.#resolveCanonical(this.surface.toolNames, name, "tool");
+    const own = this.#ownTools.get(canonical);
+    if (own !== undefined) {
+      const { definition } = own;
+      return {
+        kind: "own",
+        own,
+        server: OWN_SERVER,
+        name: canonical,
+        canonical,
+        tool: definition,
+        maxResultBytes: undefined,
+      };
+    }
+    const offered = this.surface.findTool(canonical);
+    if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText("tool", name));
+    return { kind: "upstream", ...offered, ...this.#resolveTarget(canonical, "tool") };
   }
 
   /** undefined where there is no such tool, or more than one. */
-  findTool(name: string): ResolvedTool | undefined {
+  findTool(name: string): Tool | undefined {
     try {
-      return this.resolveTool(name);
+      return this.resolveTool(name).tool;
     } catch {
       return undefined; // whoever calls it is told why
     }
   }
 
   resolvePrompt(name: string): ResolvedTarget {
-    return this.#resolveName(this.surface.promptNames, name, "prompt");
+    return this.#resolveTarget(this.#resolveCanonical(this.surface.promptNames, name, "prompt"), "prompt");
   }
 
   resolveResource(uri: string): ResolvedTarget {
@@ -93,7 +146,7 @@ export class Gateway implements Disposable {
     this.parked.cancelAll();
   }
 
-  #resolveName(table: NameTable, name: string, kind: string): ResolvedTarget {
+  #resolveCanonical(table: NameTable, name: string, kind: Kind): string {
     const resolution = table.resolve(name);
     if (resolution.kind === "ambiguous") {
       throw new ProtocolError(
@@ -102,26 +155,39 @@ export class Gateway implements Disposable {
       );
     }
     if (resolution.kind === "unknown") throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
-    const target = this.surface.splitCanonical(resolution.canonical);
+    return resolution.canonical;
+  }
+
+  #resolveTarget(canonical: string, kind: Kind): ResolvedTarget {
+    const target = this.surface.splitCanonical(canonical);
     const upstream = this.upstreams.findServer(target.server);
-    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
+    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, canonical));
     return { ...target, upstream };
   }
 
-  #unknownText(kind: string, name: string): string {
+  #unknownText(kind: Kind, name: string): string {
     const hidden = this.surface.hidden.find(({ tool }) => tool === name);
     if (hidden !== undefined) return `The tool ${name} is not offered: ${hidden.reason}`;
-    const listed = kind === "tool" ? this.surface.tools : this.surface.prompts;
-    const closest = findClosest(
-      name,
-      listed.map((each) => each.name),
-    );
+    const { tools, prompts } = this.surface;
+    const known =
+      kind === "tool"
+        ? [...this.#ownTools.keys(), ...tools.map(({ wireName }) => wireName)]
+        : prompts.map((prompt) => prompt.name);
+    const closest = findClosest(name, known);
     return `Unknown ${kind}: ${name}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
+  }
+
+  #buildSurface(): Surface {
+    return buildSurface({
+      servers: this.upstreams.known,
+      own: this.ownTools.map(({ definition }) => definition),
+      settings: this.#settings.gateway,
+    });
   }
 
   #rebuild(): void {
     const before = this.#surface;
-    this.#surface = buildSurface(this.upstreams.known, this.#settings);
+    this.#surface = this.#buildSurface();
     for (const kind of changedLists(before, this.#surface)) this.#changedKinds.add(kind);
     if (this.#changedKinds.size > 0) this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS).unref();
   }
@@ -136,7 +202,7 @@ export class Gateway implements Disposable {
 
 function changedLists(before: Surface, after: Surface): ListKind[] {
   const kinds: ListKind[] = [];
-  if (differs(before.tools, after.tools)) kinds.push("tools");
+  if (differs(before.listTools(), after.listTools())) kinds.push("tools");
   if (differs(before.prompts, after.prompts)) kinds.push("prompts");
   if (differs([before.resources, before.resourceTemplates], [after.resources, after.resourceTemplates]))
     kinds.push("resources");

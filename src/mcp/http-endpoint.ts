@@ -155,7 +155,7 @@ async function readJson(request: IncomingMessage, limit: number): Promise<Body> 
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 
-function refuse(response: ServerResponse, status: number, message: string): void {
+export function refuse(response: ServerResponse, status: number, message: string): void {
   const code = message.startsWith("Parse error") ? PARSE_ERROR : SERVER_ERROR;
   response
     .writeHead(status, { "Content-Type": "application/json" })

@@ -9,6 +9,7 @@ import {
 import type { Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./gateway.ts";
+import { createNoticeChain, type NoticeChain } from "./notices.ts";
 import type { CallOutcome, CallResult } from "./parked-calls.ts";
 
 /** What travels with a question and comes back with its answer, sealed. */
@@ -107,28 +108,6 @@ export class Relay {
     if (typeof state !== "string") return asked;
     return { ...asked, requestState: await this.#codec.mint({ kind: "upstream", state }, ctx) };
   }
-}
-
-interface NoticeChain {
-  readonly progress: (progress: Record<string, unknown>) => void;
-  readonly log: (message: Record<string, unknown>) => void;
-  readonly sent: () => Promise<void>;
-}
-
-/** Progress and log messages go out in the order they came in, all of them before the result. */
-function createNoticeChain(ctx: ServerContext): NoticeChain {
-  const progressToken = ctx.mcpReq._meta?.progressToken;
-  let chain = Promise.resolve();
-  const send = (method: string, params: Record<string, unknown>): void => {
-    chain = chain.then(() => ctx.mcpReq.notify({ method, params })).catch(() => undefined); // the client is gone
-  };
-  return {
-    progress(progress) {
-      if (progressToken !== undefined) send("notifications/progress", { ...progress, progressToken });
-    },
-    log: (message) => send("notifications/message", message),
-    sent: () => chain,
-  };
 }
 
 /** From the least to the most severe. */

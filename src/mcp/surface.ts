@@ -1,5 +1,6 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import type { KnownServer } from "../upstream/upstreams.ts";
+import { chooseListed, type ExposureSettings } from "./exposure.ts";
 import { canonicalName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
 /** Where something that a client named really is. */
@@ -9,13 +10,31 @@ export interface Target {
   readonly name: string;
 }
 
-export interface SurfaceSettings {
-  readonly toolNames: "portable" | "canonical";
+/** How tools are listed: legal in every client, or as PML calls them. */
+export type ToolNames = "portable" | "canonical";
+
+export interface SurfaceSettings extends ExposureSettings {
+  readonly toolNames: ToolNames;
+}
+
+/** A tool of a server that may be called. */
+export interface OfferedTool {
+  readonly server: string;
+  readonly canonical: string;
+  readonly wireName: string;
+  /** As its server describes it. */
+  readonly tool: Tool;
+  /** Where its server has a limit of its own. */
+  readonly maxResultBytes: number | undefined;
 }
 
 /** Everything the gateway offers at one moment: built once per change, read by every connection. */
 export interface Surface {
-  readonly tools: readonly Tool[];
+  /** Every tool of a server that may be called, listed or not. */
+  readonly tools: readonly OfferedTool[];
+  /** What clients are shown, PML's own tools first. */
+  listTools(names?: ToolNames): readonly Tool[];
+  findTool(canonical: string): OfferedTool | undefined;
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplateType[];
@@ -31,7 +50,14 @@ export interface Surface {
 
 const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
 
-export function buildSurface(servers: readonly KnownServer[], settings: SurfaceSettings): Surface {
+export interface SurfaceParts {
+  readonly servers: readonly KnownServer[];
+  /** PML's own tools, in the order in which they are listed. */
+  readonly own: readonly Tool[];
+  readonly settings: SurfaceSettings;
+}
+
+export function buildSurface({ servers, own, settings }: SurfaceParts): Surface {
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
   const offered = ordered.flatMap(({ name, entry, offer }) =>
@@ -39,11 +65,19 @@ export function buildSurface(servers: readonly KnownServer[], settings: SurfaceS
       server: name,
       tool,
       reason: hiddenReason(tool, entry.tools),
+      maxResultBytes: ownResultLimit(entry),
     })),
   );
   const visible = offered.filter(({ reason }) => reason === undefined);
   const named = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
-  const toolNames = createNameTable(visible.map(({ server, tool }) => named(server, tool.name)));
+  const toolNames = createNameTable(
+    visible.map(({ server, tool }) => named(server, tool.name)),
+    own.map(({ name }) => name),
+  );
+  const tools = visible.map(({ server, tool, maxResultBytes }): OfferedTool => {
+    const canonical = canonicalName(server, tool.name);
+    return { server, canonical, wireName: toolNames.wireName(canonical), tool, maxResultBytes };
+  });
   const prompts = ordered.flatMap(({ name, offer }) =>
     firstOfEachName(offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
   );
@@ -54,7 +88,8 @@ export function buildSurface(servers: readonly KnownServer[], settings: SurfaceS
     toolNames,
     promptNames,
     wrapUri,
-    tools: visible.map(({ server, tool }) => listTool(server, tool, { names: toolNames, settings })),
+    tools,
+    ...createToolLists({ tools, own, toolNames, settings }),
     prompts: prompts.map(({ server, prompt }) => ({
       ...prompt,
       name: promptNames.wireName(canonicalName(server, prompt.name)),
@@ -79,15 +114,31 @@ function firstOfEachName<T extends { readonly name: string }>(items: readonly T[
   return items.filter((item) => byName.get(item.name) === item);
 }
 
-function listTool(
-  server: string,
-  tool: Tool,
-  { names, settings }: { names: NameTable; settings: SurfaceSettings },
-): Tool {
-  const canonical = canonicalName(server, tool.name);
+interface ToolListParts extends Pick<SurfaceParts, "own" | "settings"> {
+  readonly tools: readonly OfferedTool[];
+  readonly toolNames: NameTable;
+}
+
+function createToolLists({ tools, own, toolNames, settings }: ToolListParts): Pick<Surface, "listTools" | "findTool"> {
+  const byCanonical = new Map(tools.map((each) => [each.canonical, each]));
+  const listed = [
+    ...own.map((tool) => ({ canonical: tool.name, wireName: toolNames.wireName(tool.name), tool })),
+    ...chooseListed(tools, own.length, settings),
+  ];
+  const lists = {
+    portable: listed.map((each) => listTool(each, each.wireName)),
+    canonical: listed.map((each) => listTool(each, each.canonical)),
+  };
+  return {
+    listTools: (names = settings.toolNames) => lists[names],
+    findTool: (canonical) => byCanonical.get(canonical),
+  };
+}
+
+function listTool({ canonical, tool }: Pick<OfferedTool, "canonical" | "tool">, name: string): Tool {
   return {
     ...tool,
-    name: settings.toolNames === "canonical" ? canonical : names.wireName(canonical),
+    name,
     title: tool.title ?? canonical,
     _meta: { ...tool._meta, [CANONICAL_NAME_KEY]: canonical },
   };
@@ -97,6 +148,11 @@ function hiddenReason(tool: Tool, allowed: readonly string[] | undefined): strin
   if (allowed !== undefined && !allowed.includes(tool.name)) return "it is not among the server's allowed tools";
   if (tool.execution?.taskSupport === "required") return "it can only be run as a task, which PML does not offer yet";
   return undefined;
+}
+
+/** A server that is listed under its own names is meant to look as if nobody stood in between. */
+function ownResultLimit({ pml }: KnownServer["entry"]): number | undefined {
+  return pml?.maxResultBytes ?? (pml?.prefix === "" ? 0 : undefined);
 }
 
 function splitCanonical(canonical: string): Target {

@@ -10,12 +10,21 @@ export interface TrackedCall {
   readonly signal: AbortSignal;
 }
 
-/** Finds the tool, runs the call, and records what became of it; one that stops at a question, when it is over. */
-export async function trackCall(
+export interface CallOutcome {
+  readonly result: CallToolResult;
+  /** Where the result is an error whose code is known. */
+  readonly errorCode?: string;
+}
+
+/**
+ * Finds the tool, runs the call, and records what became of it; one that stops at a question, when it is
+ * over.
+ */
+export async function trackCall<Outcome extends CallOutcome>(
   gateway: Gateway,
   { name, client, params, signal }: TrackedCall,
-  run: (target: ResolvedTool) => Promise<CallToolResult>,
-): Promise<CallToolResult> {
+  run: (target: ResolvedTool) => Promise<Outcome>,
+): Promise<Outcome & { readonly target: ResolvedTool; readonly size: number }> {
   const calledAt = new Date();
   const started = performance.now();
   let subject = { server: "", tool: name };
@@ -31,19 +40,27 @@ export async function trackCall(
   try {
     const target = gateway.resolveTool(name);
     subject = { server: target.server, tool: target.name };
-    const result = await run(target);
-    if (!("resultType" in result) || result["resultType"] !== "input_required") {
-      record(result.isError === true ? "error" : "success", { responseBytes: estimateBytes(result) });
+    const outcome = await run(target);
+    const { result, errorCode } = outcome;
+    const size = estimateBytes(result);
+    if (!isQuestion(result)) {
+      const more = { responseBytes: size, ...(errorCode === undefined ? {} : { errorCode }) };
+      record(result.isError === true ? "error" : "success", more);
     }
-    return result;
+    return { ...outcome, target, size };
   } catch (error) {
     const refused = subject.server === "";
-    record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: errorCode(error) });
+    record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: toErrorCode(error) });
     throw error;
   }
 }
 
-function errorCode(error: unknown): string {
+/** The call is not over: its server wants to know something first. */
+export function isQuestion(result: CallToolResult): boolean {
+  return result["resultType"] === "input_required";
+}
+
+function toErrorCode(error: unknown): string {
   if (error instanceof ProtocolError) return String(error.code);
   return error instanceof Error ? error.name : "unknown";
 }

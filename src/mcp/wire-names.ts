@@ -26,12 +26,14 @@ export function canonicalName(server: string, tool: string): string {
 
 /**
  * One table for all spellings. A wire name depends on its server's tools only, never on which other
- * servers are connected, unless a server gave up its prefix.
+ * servers are connected, unless a server gave up its prefix. `own` are the names that PML itself uses,
+ * which nobody else gets.
  */
-export function createNameTable(tools: readonly NamedTool[]): NameTable {
-  const wireNames = new Map<string, string>();
+export function createNameTable(tools: readonly NamedTool[], own: readonly string[] = []): NameTable {
+  const wireNames = new Map(own.map((name) => [name, ownWireName(name)]));
+  const taken = new Set([...wireNames.values()].map(fold));
   for (const group of Map.groupBy(tools, ({ server }) => server).values()) {
-    for (const [canonical, wire] of nameServerTools(group)) wireNames.set(canonical, wire);
+    for (const [canonical, wire] of nameServerTools(group, taken)) wireNames.set(canonical, wire);
   }
   takeBackSharedNames(wireNames, tools);
   const canonicalByWire = new Map([...wireNames].map(([canonical, wire]) => [wire, canonical]));
@@ -58,7 +60,7 @@ export function createNameTable(tools: readonly NamedTool[]): NameTable {
 }
 
 /** Tools whose plain form is the same (`a.b`, `a-b`) get a hash each, but for one that has that very name. */
-function nameServerTools(tools: readonly NamedTool[]): [string, string][] {
+function nameServerTools(tools: readonly NamedTool[], taken: ReadonlySet<string>): [string, string][] {
   const byPlainName = Map.groupBy(tools, (tool) => fold(plainName(tool)));
   return tools.map((tool) => {
     const canonical = canonicalName(tool.server, tool.tool);
@@ -66,7 +68,8 @@ function nameServerTools(tools: readonly NamedTool[]): [string, string][] {
     const plain = plainName(tool);
     const rivals = byPlainName.get(fold(plain)) ?? [];
     const [owner, ...further] = rivals.length === 1 ? rivals : rivals.filter(isPlain);
-    const keepsPlain = plain.length <= LONGEST_WIRE_NAME && owner === tool && further.length === 0;
+    const isFree = owner === tool && further.length === 0 && !taken.has(fold(plain));
+    const keepsPlain = isFree && plain.length <= LONGEST_WIRE_NAME;
     return [canonical, keepsPlain ? plain : withHash(plain, canonical)];
   });
 }
@@ -81,6 +84,11 @@ function takeBackSharedNames(wireNames: Map<string, string>, tools: readonly Nam
     const canonical = canonicalName(tool.server, tool.tool);
     if (tool.transparent && shared.has(canonical)) wireNames.set(canonical, withHash(plainName(tool), canonical));
   }
+}
+
+/** Names of PML are plain by their grammar, but for the colon. */
+function ownWireName(name: string): string {
+  return name.replaceAll(":", "__");
 }
 
 function plainName({ server, tool }: NamedTool): string {

@@ -73,7 +73,7 @@ test("ten clients started at once end with one daemon and ten working connection
   await using home = await makeFolder();
   const clients = await Promise.all(Array.from({ length: 10 }, () => connectClient(home.path)));
   const lists = await Promise.all(clients.map(({ client }) => client.listTools()));
-  expect(lists.map(({ tools }) => tools)).toEqual(Array.from({ length: 10 }, () => []));
+  expect(lists.map(({ tools }) => tools[0]?.name)).toEqual(Array.from({ length: 10 }, () => "pml_discover"));
   expect(await runJson<Status>(["status"], { home: home.path })).toMatchObject({ clients: 10 });
   const log = readFileSync(join(home.path, "daemon.log"), "utf8");
   expect(log.match(/"msg":"ready"/g)).toHaveLength(1);
@@ -100,7 +100,7 @@ test("after pml down a waiting client starts the daemon with its next request", 
   await runPml(["down"], { home: home.path });
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(readDaemonAddress(home.path)).toBeUndefined();
-  expect((await connected.client.listTools()).tools).toEqual([]);
+  expect((await connected.client.listTools()).tools).not.toEqual([]);
   await runPml(["down"], { home: home.path });
 });
 
@@ -135,7 +135,7 @@ test("requests written at once and followed by the end of input are still answer
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as { id: number; result: unknown });
-  expect(answers.find(({ id }) => id === 2)?.result).toMatchObject({ tools: [] });
+  expect(answers.find(({ id }) => id === 2)?.result).toMatchObject({ tools: expect.any(Array) });
   await runPml(["down"], { home: home.path });
 });
 

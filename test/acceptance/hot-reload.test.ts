@@ -49,8 +49,8 @@ test("a file that cannot be used is logged and changes nothing; the next good on
   writeConfig(home.path, { mcpServers: { chaos: { ...chaos, comand: "typo" } } });
   await until("the wrong key was noticed", () => /is not a known key.*nothing was changed/.test(log()));
   expect(await home.server("chaos")).toMatchObject({ state: "ready", pid });
-  writeConfig(home.path, { gateway: { toolNames: "canonical" }, mcpServers: { chaos, added: servers.chaos("added") } });
+  writeConfig(home.path, { daemon: { idleMinutes: 5 }, mcpServers: { chaos, added: servers.chaos("added") } });
   await home.ready("added");
-  expect(log()).toMatch(/"settings":\["gateway"\].*count from the next start on/);
+  expect(log()).toMatch(/"settings":\["daemon"\].*count from the next start on/);
   expect(await home.pid("chaos")).toBe(pid);
 });

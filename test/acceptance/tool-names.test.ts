@@ -13,12 +13,15 @@ interface ListedTool {
 async function listTools(home: string): Promise<ListedTool[]> {
   await using connected = await connectClient(home);
   const { tools } = await connected.client.listTools();
-  return tools.map(({ name, _meta }) => ({ wire: name, canonical: String(_meta?.["dev.pml/canonicalName"]) }));
+  return tools
+    .map(({ name, _meta }) => ({ wire: name, canonical: String(_meta?.["dev.pml/canonicalName"]) }))
+    .filter(({ canonical }) => canonical.includes(":"));
 }
 
 test("names of two servers with equal, illegal, long and colliding tools are legal, distinct, stable, and reach their tool", async () => {
   const two = { one: servers.chaos("one"), two: servers.chaos("two") };
-  await using home = await startGateway(two);
+  const gateway = { exposure: "full" };
+  await using home = await startGateway(two, { config: { gateway } });
   await home.ready("one", "two");
   const tools = await listTools(home.path);
   for (const { wire } of tools) expect(wire).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,49}$/);
@@ -38,7 +41,10 @@ test("names of two servers with equal, illegal, long and colliding tools are leg
   }
 
   await runPml(["down"], { home: home.path });
-  writeConfig(home.path, { mcpServers: { ...two, a: servers.chaos("a"), "one-more": servers.chaos("one-more") } });
+  writeConfig(home.path, {
+    gateway,
+    mcpServers: { ...two, a: servers.chaos("a"), "one-more": servers.chaos("one-more") },
+  });
   await runJson(["up"], { home: home.path });
   await home.ready("a", "one-more");
   const grown = await listTools(home.path);

@@ -66,9 +66,9 @@ async function openHttp(home: string, env: Readonly<Record<string, string>>): Pr
 }
 
 /** Straight to a daemon that is known to run. */
-export function openRunning(home: string): StreamableHTTPClientTransport {
+export function openRunning(home: string, path = "/mcp"): StreamableHTTPClientTransport {
   const address = readDaemonAddress(home);
   if (address === undefined) throw new Error(`no daemon runs in ${home}`);
   const headers = { Authorization: `Bearer ${address.token}` };
-  return new StreamableHTTPClientTransport(new URL("/mcp", address.url), { requestInit: { headers } });
+  return new StreamableHTTPClientTransport(new URL(path, address.url), { requestInit: { headers } });
 }

@@ -19,6 +19,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
+  /** Long results, and with --tools=60 a long list. */
+  large: (...flags: readonly string[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "large-server.ts"), ...flags],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],

@@ -1,9 +1,10 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { callDaemon } from "../../daemon/daemon-client.ts";
 import { EXIT, PmlError } from "../../errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
-import { readCanonicalName } from "../tool-names.ts";
+import type { KnownTool } from "../tool-names.ts";
 import { findClosest } from "../../config/closest.ts";
 
 export const call: Command = {
@@ -26,18 +27,20 @@ export const call: Command = {
   async run(input): Promise<Answer> {
     const [wanted = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const result = await withGateway(daemon, async (client) => {
-      const tool = findTool((await client.listTools()).tools, wanted);
-      return client.callTool({ name: tool.name, arguments: readArguments(tool, input.options) });
-    });
+    const tool = findTool(await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools"), wanted);
+    const request = { name: tool.id, arguments: readArguments(tool, input.options) };
+    const result = await withGateway(daemon, (client) => client.callTool(request));
     return { data: result, text: describe(result), exit: result.isError === true ? EXIT.toolError : EXIT.ok };
   },
 };
 
-function findTool(listed: readonly Tool[], wanted: string): Tool {
-  const tool = listed.find((each) => readCanonicalName(each) === wanted || each.name === wanted);
+function findTool(known: readonly KnownTool[], wanted: string): KnownTool {
+  const tool = known.find(({ id, name }) => id === wanted || name === wanted);
   if (tool !== undefined) return tool;
-  const closest = findClosest(wanted, listed.map(readCanonicalName));
+  const closest = findClosest(
+    wanted,
+    known.map(({ id }) => id),
+  );
   const hint = closest === undefined ? "All tools: pml tools" : `Did you mean: pml call ${closest}`;
   throw new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
 }

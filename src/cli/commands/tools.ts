@@ -1,9 +1,10 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
 import { formatTable } from "../table.ts";
-import { readCanonicalName } from "../tool-names.ts";
+import { type KnownTool, readCanonicalName } from "../tool-names.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -17,16 +18,22 @@ export const tools: Command = {
   async run(input): Promise<Answer> {
     const [server] = input.args;
     const daemon = await reachDaemon(input);
-    const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
-    const chosen = listed.filter((tool) => server === undefined || readCanonicalName(tool).startsWith(`${server}:`));
-    if (input.options["asAgent"] === true) return describeForAgent(chosen);
-    const rows = chosen.map((tool) => ({ tool: readCanonicalName(tool), description: firstLine(tool.description) }));
-    return {
-      data: chosen.map((tool) => ({ id: readCanonicalName(tool), ...tool })),
-      text: rows.length === 0 ? "No tools" : formatTable(rows),
-    };
+    const isWanted = (id: string): boolean => server === undefined || id.startsWith(`${server}:`);
+    if (input.options["asAgent"] === true) {
+      const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
+      return describeForAgent(listed.filter((tool) => isWanted(readCanonicalName(tool))));
+    }
+    const all = (await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools")).filter(({ id }) => isWanted(id));
+    const rows = all.map(({ id, description }) => ({ tool: id, description: firstLine(description) }));
+    return { data: all, text: rows.length === 0 ? "No tools" : formatTable(rows), notes: describeHidden(all) };
   },
 };
+
+function describeHidden(all: readonly KnownTool[]): string[] {
+  const hidden = all.filter(({ listed }) => !listed).length;
+  if (hidden === 0) return [];
+  return [`${hidden} of these are not listed to agents, who find them with pml_discover: pml tools --as-agent`];
+}
 
 function describeForAgent(listed: readonly Tool[]): Answer {
   const characters = JSON.stringify(

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { createOwnTools } from "./own-tools.ts";
+import { buildSurface } from "./surface.ts";
+
+const surface = buildSurface({
+  servers: [],
+  own: [],
+  settings: { toolNames: "portable", exposure: "auto", maxListedTools: 40, pinned: [] },
+});
+const definitions = createOwnTools({
+  surface: () => surface,
+  results: {
+    keep: () => Promise.reject(new Error("not asked for here")),
+    readPage: () => Promise.reject(new Error("not asked for here")),
+  },
+  maxResultBytes: () => 0,
+}).map(({ definition }) => definition);
+
+/** Agents and their prompts depend on these; a change here is one that users notice. */
+test("PML's own tools, their order and their arguments", () => {
+  const shapes = definitions.map(({ name, inputSchema, annotations, _meta }) => ({
+    name,
+    arguments: Object.keys(inputSchema.properties ?? {}),
+    required: inputSchema.required,
+    annotations,
+    _meta,
+  }));
+  expect(shapes).toMatchInlineSnapshot(`
+    [
+      {
+        "_meta": {
+          "anthropic/alwaysLoad": true,
+        },
+        "annotations": {
+          "openWorldHint": false,
+          "readOnlyHint": true,
+        },
+        "arguments": [
+          "intent",
+          "filter",
+          "limit",
+          "offset",
+        ],
+        "name": "pml_discover",
+        "required": [
+          "intent",
+        ],
+      },
+      {
+        "_meta": {
+          "anthropic/alwaysLoad": true,
+        },
+        "annotations": {
+          "openWorldHint": false,
+          "readOnlyHint": true,
+        },
+        "arguments": [
+          "workflow_id",
+          "task_id",
+          "offset",
+          "limit",
+          "format",
+        ],
+        "name": "pml_get_task_result",
+        "required": [
+          "workflow_id",
+          "task_id",
+        ],
+      },
+    ]
+  `);
+});
+
+test("PML's own tools cost an agent little", () => {
+  const shown = definitions.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  expect(JSON.stringify(shown).length / 4).toBeLessThan(600);
+});
