@@ -25,7 +25,7 @@ export async function callOwnTool({ tool, input, context, structured, log }: Own
     if (context.signal.aborted) throw error;
     const report = reportFailure(error, tool.definition.name, log);
     const answer = toResult({ kind: "json", value: { error: report }, failed: true }, structured);
-    return { ...answer, errorCode: report.code };
+    return { ...answer, failure: report.code };
   }
 }
 

@@ -12,19 +12,32 @@ import {
   type RequestStateCodec,
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
+import { findHeaderParams } from "../upstream/param-headers.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Quota } from "./limits.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
 import type { ToolNames } from "./surface.ts";
 import { createToolCaller } from "./tool-caller.ts";
+import { traceCall } from "./trace-call.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
+  readonly accounts: Accounts;
   /** How tools are listed; otherwise as the configuration says. */
   readonly names: ToolNames | undefined;
   readonly codec: RequestStateCodec<RequestState>;
+}
+
+/** What the handlers of one connection share. */
+interface Serving {
+  readonly gateway: Gateway;
+  readonly relay: Relay;
+  /** Places for calls that are under way. */
+  readonly calls: Quota;
 }
 
 /** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
@@ -43,12 +56,14 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#gateway.findTool(name)?.inputSchema;
+    const schema = this.#gateway.findTool(name)?.inputSchema;
+    // it would search the whole schema with each call
+    return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
 }
 
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
-export function createGatewayServer({ gateway, names, codec }: GatewayServerOptions): McpServer {
+export function createGatewayServer({ gateway, accounts, names, codec }: GatewayServerOptions): McpServer {
   const mcp = new GatewayServer(
     gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
@@ -72,11 +87,12 @@ export function createGatewayServer({ gateway, names, codec }: GatewayServerOpti
     },
   );
   const relay = new Relay(gateway, codec, createClientReader(mcp));
+  const serving = { gateway, relay, calls: accounts.quota("concurrentRequests") };
   handleLists(mcp, gateway, names);
-  handleTools(mcp, gateway, relay);
-  handlePrompts(mcp, gateway, relay);
-  handleResources(mcp, gateway, relay);
-  handleSubscriptions(mcp, gateway);
+  handleTools(mcp, serving);
+  handlePrompts(mcp, serving);
+  handleResources(mcp, serving);
+  handleSubscriptions(mcp, gateway, accounts.quota("subscriptions"));
   return mcp;
 }
 
@@ -115,38 +131,47 @@ function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames |
   });
 }
 
-function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): void {
-  const callTool = createToolCaller({ gateway, relay, server });
+function handleTools({ server }: McpServer, serving: Serving): void {
+  const callTool = createToolCaller({ server, ...serving });
   server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
 }
 
-function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {
   server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
-    const target = gateway.resolvePrompt(name);
-    return (await relay.pass({
-      target,
-      method: "prompts/get",
-      params: { ...rest, name: target.name },
-      ctx,
-    })) as GetPromptResult;
+    return traceCall("prompts/get", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolvePrompt(name);
+      found(target.server, target.name);
+      const renamed = { ...rest, name: target.name };
+      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta, ctx })) as GetPromptResult;
+    });
   });
-  server.setRequestHandler("completion/complete", async ({ params }) => {
+  server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
     const { ref, _meta, ...rest } = params;
-    const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
-    const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
-    return (await target.upstream.request({
-      method: "completion/complete",
-      params: { ...rest, ref: original },
-    })) as CompleteResult;
+    return traceCall("completion/complete", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+      found(target.server);
+      const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
+      return (await target.upstream.request({
+        method: "completion/complete",
+        params: { ...rest, ref: original, ...meta },
+      })) as CompleteResult;
+    });
   });
 }
 
-function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+function handleResources({ server }: McpServer, { gateway, relay, calls }: Serving): void {
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { uri, _meta, ...rest } = params;
-    const target = gateway.resolveResource(uri);
-    const result = await relay.pass({ target, method: "resources/read", params: { ...rest, uri: target.name }, ctx });
-    return renameContents(result, target.name, uri) as ReadResourceResult;
+    return traceCall("resources/read", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolveResource(uri);
+      found(target.server);
+      const renamed = { ...rest, uri: target.name };
+      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta, ctx });
+      return renameContents(result, target.name, uri) as ReadResourceResult;
+    });
   });
 }

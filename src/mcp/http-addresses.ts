@@ -1,4 +1,5 @@
-import { type HttpEndpoint, refuse } from "./http-endpoint.ts";
+import type { HttpEndpoint } from "./http-endpoint.ts";
+import { refuse } from "./refuse.ts";
 import type { ToolNames } from "./surface.ts";
 
 const NAMES: readonly ToolNames[] = ["portable", "canonical"];

@@ -76,9 +76,9 @@ test.each([
   [{ text: "hi", filter: [] }, `"filter": expected object, got []`],
   [[], `arguments: expected object, got []`],
 ])("arguments %j are refused with the field, what came and what was expected", async (values, sentence) => {
-  const { result, errorCode } = await call(values);
+  const { result, failure } = await call(values);
   expect(result.isError).toBe(true);
-  expect(errorCode).toBe("arguments_invalid");
+  expect(failure).toBe("arguments_invalid");
   expect(result.structuredContent).toMatchObject({
     error: { code: "arguments_invalid", message: `Invalid arguments for pml_test. ${sentence}` },
   });
@@ -89,7 +89,7 @@ test("what a tool throws is an answer; what nobody expected has no advice for th
     throw new PmlError("result_expired", "gone", { hint: "again" });
   });
   expect(known).toMatchObject({
-    errorCode: "result_expired",
+    failure: "result_expired",
     result: { isError: true, structuredContent: { error: { id: "PML-E3005", message: "gone", hint: "again" } } },
   });
   const unknown = await call({ text: "hi" }, () => {

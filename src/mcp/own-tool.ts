@@ -1,13 +1,14 @@
 import type { ContentBlock, Progress, Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Principal } from "../auth/principal.ts";
 import { invalidArguments } from "./invalid-arguments.ts";
 
 /** Who calls, and how to reach them while the call runs. */
 export interface CallContext {
   /** The program that calls, as it named itself. */
   readonly client: string | undefined;
-  /** Whom it acts for, where callers are told apart. */
-  readonly principal: string | undefined;
+  /** Whom it acts for; undefined is the owner. */
+  readonly principal: Principal | undefined;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
 }

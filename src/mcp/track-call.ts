@@ -1,19 +1,23 @@
-import { type CallToolResult, ProtocolError } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Principal } from "../auth/principal.ts";
 import type { ToolUse } from "../usage/usage-store.ts";
+import { errorCode } from "./error-code.ts";
 import type { Gateway, ResolvedTool } from "./gateway.ts";
+import { LimitReached } from "./limits.ts";
 
 export interface TrackedCall {
   /** As the client spelled it. */
   readonly name: string;
   readonly client: string | undefined;
+  readonly principal: Principal | undefined;
   readonly params: unknown;
   readonly signal: AbortSignal;
 }
 
 export interface CallOutcome {
   readonly result: CallToolResult;
-  /** Where the result is an error whose code is known. */
-  readonly errorCode?: string;
+  /** The code of the error that the result is, where that is known. */
+  readonly failure?: string;
 }
 
 /**
@@ -22,7 +26,7 @@ export interface CallOutcome {
  */
 export async function trackCall<Outcome extends CallOutcome>(
   gateway: Gateway,
-  { name, client, params, signal }: TrackedCall,
+  { name, client, principal, params, signal }: TrackedCall,
   run: (target: ResolvedTool) => Promise<Outcome>,
 ): Promise<Outcome & { readonly target: ResolvedTool; readonly size: number }> {
   const calledAt = new Date();
@@ -35,22 +39,22 @@ export async function trackCall<Outcome extends CallOutcome>(
       responseBytes: 0,
       calledAt,
     };
-    gateway.usage.record({ ...subject, client, outcome, ...figures, ...more });
+    gateway.usage.record({ ...subject, client, principal, outcome, ...figures, ...more });
   };
   try {
     const target = gateway.resolveTool(name);
     subject = { server: target.server, tool: target.name };
     const outcome = await run(target);
-    const { result, errorCode } = outcome;
+    const { result, failure } = outcome;
     const size = estimateBytes(result);
     if (!isQuestion(result)) {
-      const more = { responseBytes: size, ...(errorCode === undefined ? {} : { errorCode }) };
+      const more = { responseBytes: size, ...(failure === undefined ? {} : { errorCode: failure }) };
       record(result.isError === true ? "error" : "success", more);
     }
     return { ...outcome, target, size };
   } catch (error) {
-    const refused = subject.server === "";
-    record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: toErrorCode(error) });
+    const refused = subject.server === "" || error instanceof LimitReached;
+    record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: errorCode(error) });
     throw error;
   }
 }
@@ -58,11 +62,6 @@ export async function trackCall<Outcome extends CallOutcome>(
 /** The call is not over: its server wants to know something first. */
 export function isQuestion(result: CallToolResult): boolean {
   return result["resultType"] === "input_required";
-}
-
-function toErrorCode(error: unknown): string {
-  if (error instanceof ProtocolError) return String(error.code);
-  return error instanceof Error ? error.name : "unknown";
 }
 
 /** Close enough for statistics, without writing megabytes out once more: the length of all strings. */

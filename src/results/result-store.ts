@@ -9,7 +9,12 @@ export interface ResultKey {
   readonly task: string;
 }
 
-export interface NewResult extends ResultKey {
+export interface OwnedKey extends ResultKey {
+  /** Who alone may read it; undefined is the owner of the gateway. */
+  readonly principal: string | undefined;
+}
+
+export interface NewResult extends OwnedKey {
   /** `server:tool`. */
   readonly tool: string;
   readonly status: "success" | "error";
@@ -38,6 +43,7 @@ export async function insertResult(db: Db, { org, project }: Scope, result: NewR
       project,
       run_id: result.workflow,
       task_id: result.task,
+      principal_id: result.principal ?? null,
       tool_id: result.tool,
       status: result.status,
       preview: result.text.slice(0, PREVIEW_CHARACTERS).replaceAll("\u0000", "\uFFFD").toWellFormed(),
@@ -53,7 +59,7 @@ export async function insertResult(db: Db, { org, project }: Scope, result: NewR
 export async function findResult(
   db: Db,
   { org, project }: Scope,
-  { workflow, task }: ResultKey,
+  { workflow, task, principal }: OwnedKey,
   stretch?: { readonly offset: number; readonly limit: number },
 ): Promise<ResultRow | undefined> {
   const bytes =
@@ -67,6 +73,7 @@ export async function findResult(
     .where("project", "=", project)
     .where("run_id", "=", workflow)
     .where("task_id", "=", task)
+    .where("principal_id", "is not distinct from", principal ?? null)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   return {

@@ -24,6 +24,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "large-server.ts"), ...flags],
   }),
+  /** Shows what reaches it. */
+  mirror: (...options: "--legacy"[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "mirror-server.ts"), ...options],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],
