@@ -158,7 +158,7 @@ test.each(["started for it", "those of the running daemon"])(
     expect(stdout).toMatch(/✗ server hangs {2}it did not answer within \d/);
     expect(stdout).toContain("      stderr: chaos: waiting for a database");
     expect(stdout).toContain("✓ server off  disabled");
-    expect(stdout).toMatch(/✓ names {2}\d+ tools listed, \d+ renamed/);
+    expect(stdout).toMatch(/✓ names {2}\d+ tools of servers, \d+ renamed/);
     expect(stdout).toContain("another tool has the same name but for punctuation");
   },
 );
