@@ -228,6 +228,7 @@ interface TaskResultTable {
   project: Defaulted<string>;
   run_id: string;
   task_id: string;
+  principal_id: Nullable<string>;
   tool_id: Nullable<string>;
   content_type: Defaulted<"text/plain" | "application/json">;
   status: string;

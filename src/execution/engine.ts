@@ -83,17 +83,17 @@ export class Engine {
   /** Goes on with a run that waits, or tells how it ended. Never decides anything in a person's place. */
   async continueRun(scope: Scope, runId: string, reach: Reach): Promise<ExecuteAnswer> {
     const started = performance.now();
-    const active = this.#active.get(runId);
-    if (active !== undefined) return active;
-    const run = await this.#findRun(scope, runId);
+    const run = await this.#findRun(scope, runId, reach.caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
     const told = { run, runnable, started };
+    const active = this.#active.get(runId);
+    if (active !== undefined) return active;
     return isOver(run) ? toAnswer(told, { kind: "over", run }) : this.#resume(run, told, reach);
   }
 
   /** Ends a run that waits. */
-  async abandonRun(scope: Scope, runId: string): Promise<ExecuteAnswer> {
-    const run = await this.#findRun(scope, runId);
+  async abandonRun(scope: Scope, runId: string, caller: RunCaller): Promise<ExecuteAnswer> {
+    const run = await this.#findRun(scope, runId, caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
     const told = { run, runnable, started: performance.now() };
     return isOver(run) ? toAnswer(told, { kind: "over", run }) : this.#end(told, { kind: "cancelled" });
@@ -158,7 +158,7 @@ export class Engine {
     await parkRun(db, run, { entries, approvalId: approval?.id });
     if (approval === undefined) return toAnswer({ ...told, entries: journal.entries }, { kind: "layer" });
     if (approval.state !== "pending")
-      return this.#resume(await this.#findRun(run.scope, run.id), told, { caller, signal });
+      return this.#resume(await this.#findRun(run.scope, run.id, caller), told, { caller, signal });
     return toAnswer({ ...told, entries: journal.entries }, { kind: "waiting", approval });
   }
 
@@ -209,9 +209,10 @@ export class Engine {
     }
   }
 
-  async #findRun(scope: Scope, runId: string): Promise<StoredRun> {
+  /** Of another principal it is as if there were none. */
+  async #findRun(scope: Scope, runId: string, { principal }: RunCaller): Promise<StoredRun> {
     const run = await findRun(this.#options.db, scope, runId);
-    if (run === undefined)
+    if (run === undefined || run.principal !== principal)
       throw new PmlError("run_not_found", `No run has the id ${runId}`, { hint: "`pml runs` lists them." });
     return run;
   }

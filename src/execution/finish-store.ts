@@ -5,6 +5,7 @@ import type { LearnedEdge } from "../learning/observed-edges.ts";
 import type { JournalEntry } from "./journal.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
+import { OWNER } from "./ports.ts";
 import type { Trace } from "./trace.ts";
 
 /** How a run ended and what is to be remembered of it. */
@@ -56,8 +57,8 @@ journal AS (
         error jsonb, path jsonb, decisions jsonb, tasks jsonb, duration_ms double precision)
       ON CONFLICT (org, run_id) DO NOTHING),
     results AS (
-      INSERT INTO task_results (org, project, run_id, task_id, tool_id, status, preview, result, result_bytes, expires_at)
-      SELECT $2, $3, $4::uuid, t.id, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
+      INSERT INTO task_results (org, project, run_id, task_id, principal_id, tool_id, status, preview, result, result_bytes, expires_at)
+      SELECT $2, $3, $4::uuid, t.id, $9::uuid, t.tool, t.status, t.preview, convert_to(t.result, 'UTF8'),
         octet_length(t.result), now() + make_interval(secs => $7::double precision)
       FROM p, jsonb_to_recordset(j->'results') AS t(id text, tool text, status text, preview text, result text)
       ON CONFLICT (org, run_id, task_id) DO NOTHING),
@@ -113,7 +114,7 @@ export async function finishRun(client: Pick<DatabaseClient, "executePrepared">,
   const { org, project } = run.scope;
   const payload = toJson(toPayload(finished));
   const journal = toBatch(finished.entries);
-  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds, journal];
+  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds, journal, principalId(run)];
   await client.executePrepared("finish-run", FINISH_RUN, values);
 }
 
@@ -161,6 +162,11 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
     edges: finished.edges.map(({ from, to, type }) => ({ from_id: from, to_id: to, type })),
     nested: finished.calledCapabilities,
   };
+}
+
+/** The owner of the gateway is nobody in particular. */
+function principalId({ principal }: Run): string | null {
+  return principal === OWNER ? null : principal;
 }
 
 interface ResultRow {

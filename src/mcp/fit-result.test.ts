@@ -18,7 +18,7 @@ function createParts(keep?: KeptResults["keep"]): FitParts & { readonly kept: Ca
       }),
     readPage: () => Promise.reject(new Error("not asked for here")),
   };
-  return { results, ttlSeconds: 60, log, kept };
+  return { results, principal: "alice", ttlSeconds: 60, log, kept };
 }
 
 function sized(result: CallToolResult, more: Partial<SizedResult> = {}): SizedResult {
@@ -55,7 +55,9 @@ test("fitResult keeps a larger one whole and says where to read on", async () =>
   const parts = createParts();
   const result = await fitResult(sized(text(9_000)), parts);
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(5_000);
-  expect(parts.kept).toEqual([{ tool: "s:t", status: "success", contentType: "text/plain", text: "é".repeat(9_000) }]);
+  expect(parts.kept).toEqual([
+    { tool: "s:t", principal: "alice", status: "success", contentType: "text/plain", text: "é".repeat(9_000) },
+  ]);
   const shown = /^é+/.exec((result.content[0] as { text: string }).text)?.[0] ?? "";
   const handle = { workflow_id: "w", task_id: "call", offset: shown.length * 2 };
   expect(result._meta).toEqual({

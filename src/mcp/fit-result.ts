@@ -22,6 +22,8 @@ export interface SizedResult {
 
 export interface FitParts {
   readonly results: KeptResults;
+  /** Whose result it is. */
+  readonly principal: string | undefined;
   readonly ttlSeconds: number;
   readonly log: Logger;
 }
@@ -62,11 +64,11 @@ type Keeping = KeptResult | { readonly reason: string };
 async function keep(
   { result, tool }: SizedResult,
   text: ResultText,
-  { results, ttlSeconds, log }: FitParts,
+  { results, principal, ttlSeconds, log }: FitParts,
 ): Promise<Keeping> {
   try {
     const status = result.isError === true ? "error" : "success";
-    return await results.keep({ tool, status, ...text }, ttlSeconds);
+    return await results.keep({ tool, principal, status, ...text }, ttlSeconds);
   } catch (error) {
     log.error({ tool, error: String(error) }, "a long result could not be kept");
     return { reason: String(error).slice(0, LONGEST_REASON) };

@@ -61,7 +61,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
           : { maxBytes: target.maxResultBytes, limitName: `pml.maxResultBytes of the server ${target.server}` };
       const fitted = await fitResult(
         { result, size, tool: target.canonical, outputSchema, ...limit },
-        { results: gateway.results, ttlSeconds, log: gateway.log },
+        { results: gateway.results, principal: caller.principal?.id, ttlSeconds, log: gateway.log },
       );
       return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
     }).catch((error: unknown) => {

@@ -4,7 +4,8 @@ import type { DatabaseClient } from "../db/client.ts";
 import { createKeptResults, type PageRequest } from "./kept-results.ts";
 
 const scope = { org: "o", project: "p" };
-const call = { tool: "s:t", status: "success", contentType: "text/plain" } as const;
+const principal = "018f0000-0000-7000-8000-00000000000a";
+const call = { tool: "s:t", principal, status: "success", contentType: "text/plain" } as const;
 
 describe.each(engines)("kept results on %s", (engine) => {
   let client: DatabaseClient;
@@ -13,11 +14,11 @@ describe.each(engines)("kept results on %s", (engine) => {
   });
   afterAll(() => client[Symbol.asyncDispose]());
 
-  async function readAll(request: Omit<PageRequest, "offset">): Promise<string> {
+  async function readAll(request: Omit<PageRequest, "offset" | "principal">): Promise<string> {
     const results = createKeptResults(client.db, scope);
     let text = "";
     for (let offset: number | undefined = 0; offset !== undefined;) {
-      const page = await results.readPage({ ...request, offset });
+      const page = await results.readPage({ ...request, principal, offset });
       expect(Buffer.byteLength(page.text)).toBeLessThanOrEqual(request.limit);
       text += page.text;
       offset = page.nextOffset;
@@ -35,7 +36,7 @@ describe.each(engines)("kept results on %s", (engine) => {
   test("a page begins with a whole character, and one beyond the end is empty", async () => {
     const results = createKeptResults(client.db, scope);
     const kept = await results.keep({ ...call, text: "é😀x" }, 60);
-    const raw = { ...kept, limit: 10, format: "raw" } as const;
+    const raw = { ...kept, principal, limit: 10, format: "raw" } as const;
     expect(await results.readPage({ ...raw, offset: 1 })).toMatchObject({ offset: 2, text: "😀x", totalBytes: 7 });
     expect(await results.readPage({ ...raw, offset: 70 })).toMatchObject({ text: "", nextOffset: undefined });
   });
@@ -49,9 +50,9 @@ describe.each(engines)("kept results on %s", (engine) => {
     expect(await readAll({ ...kept, limit: 8, format: "pretty" })).toBe(JSON.stringify(value, null, 2));
   });
 
-  test("what expired says when, what is unknown or another project's is not found", async () => {
+  test("what expired says when, what is unknown, another project's or another's is not found", async () => {
     const results = createKeptResults(client.db, scope);
-    const first = { offset: 0, limit: 10, format: "raw" } as const;
+    const first = { principal, offset: 0, limit: 10, format: "raw" } as const;
     const gone = await results.keep({ ...call, text: "x" }, -5);
     await expect(results.readPage({ ...gone, ...first })).rejects.toMatchObject({
       code: "result_expired",
@@ -62,6 +63,7 @@ describe.each(engines)("kept results on %s", (engine) => {
     for (const missing of [
       elsewhere.readPage({ ...kept, ...first }),
       results.readPage({ ...kept, ...first, task: "b" }),
+      results.readPage({ ...kept, ...first, principal: undefined }),
     ]) {
       await expect(missing).rejects.toMatchObject({ code: "result_not_found" });
     }

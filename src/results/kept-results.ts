@@ -2,16 +2,23 @@ import { v7 as newId } from "uuid";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
-import { findResult, insertResult, type NewResult, type ResultKey, type ResultRow } from "./result-store.ts";
+import {
+  findResult,
+  insertResult,
+  type NewResult,
+  type OwnedKey,
+  type ResultKey,
+  type ResultRow,
+} from "./result-store.ts";
 
 /** What is kept of a call that belongs to no run of a program. */
-export type CallResultText = Pick<NewResult, "tool" | "status" | "contentType" | "text">;
+export type CallResultText = Pick<NewResult, "tool" | "principal" | "status" | "contentType" | "text">;
 
 export interface KeptResult extends ResultKey {
   readonly expiresAt: Date;
 }
 
-export interface PageRequest extends ResultKey {
+export interface PageRequest extends OwnedKey {
   /** Bytes of the form asked for. */
   readonly offset: number;
   readonly limit: number;

@@ -10,7 +10,12 @@ export interface ResultKey {
   readonly task: string;
 }
 
-export interface NewResult extends ResultKey {
+export interface OwnedKey extends ResultKey {
+  /** Who alone may read it; undefined is the owner of the gateway. */
+  readonly principal: string | undefined;
+}
+
+export interface NewResult extends OwnedKey {
   /** `server:tool`. */
   readonly tool: string;
   readonly status: "success" | "error";
@@ -39,6 +44,7 @@ export async function insertResult(db: Db, { org, project }: Scope, result: NewR
       project,
       run_id: result.workflow,
       task_id: result.task,
+      principal_id: result.principal ?? null,
       tool_id: result.tool,
       status: result.status,
       preview: result.text.slice(0, PREVIEW_CHARACTERS).replaceAll("\u0000", "\uFFFD").toWellFormed(),
@@ -59,7 +65,7 @@ export interface Stretch {
 export async function findResult(
   db: Db,
   { org, project }: Scope,
-  { workflow, task }: ResultKey,
+  { workflow, task, principal }: OwnedKey,
   stretch?: Stretch,
 ): Promise<ResultRow | undefined> {
   const bytes =
@@ -74,6 +80,7 @@ export async function findResult(
     .where("project", "=", project)
     .where("run_id", "=", workflow)
     .where("task_id", "in", [task, PACKED_TASK])
+    .where("principal_id", "is not distinct from", principal ?? null)
     .execute();
   const own = rows.find((row) => row.task_id === task);
   const packed = rows.find((row) => row.task_id === PACKED_TASK);

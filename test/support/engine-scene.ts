@@ -3,7 +3,7 @@ import type { Scope } from "../../src/capabilities/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { createEventBus } from "../../src/events.ts";
 import { Engine } from "../../src/execution/engine.ts";
-import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
+import { type CallableTool, OWNER, type ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import type { EffectHints } from "../../src/permissions/effect.ts";
@@ -11,7 +11,7 @@ import { createPermissions, type Permissions } from "../../src/permissions/permi
 import { createSandbox, type ProcessSandbox } from "../../src/sandbox/sandbox.ts";
 
 export const scope: Scope = { org: "acme", project: "shop" };
-export const caller = { principal: "ann", client: "test" };
+export const caller = { principal: OWNER, client: "test" };
 const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const config = loadConfig({}, { PML_HOME: "/nonexistent", HOME: "/nonexistent" });
 

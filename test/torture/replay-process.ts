@@ -9,6 +9,7 @@ import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { Journal } from "../../src/execution/journal.ts";
+import { OWNER } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
@@ -61,7 +62,7 @@ const log = createLogger({ level: "error", file: undefined, secrets: [] });
 using ownership = acquireOwnership(home);
 await using app = await createApp({ config, ownership, log });
 await app.upstreams.findServer("counting")?.connect();
-const reach = { caller: { principal: "torture", client: "torture" }, signal: new AbortController().signal };
+const reach = { caller: { principal: OWNER, client: "torture" }, signal: new AbortController().signal };
 
 async function run(code: string, name?: string): Promise<ExecuteAnswer> {
   const request = { kind: "code", intent, code, args: { prefix: "learned" }, options: {} } as const;

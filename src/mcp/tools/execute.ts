@@ -3,7 +3,7 @@ import type { Scope } from "../../capabilities/scope.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
-import type { RunCaller } from "../../execution/ports.ts";
+import { OWNER, type RunCaller } from "../../execution/ports.ts";
 import { SyntaxFailure } from "../../execution/programs.ts";
 import type { ExecuteAnswer, ExecuteRequest, NewName } from "../../execution/requests.ts";
 import type { JsonObject } from "../../json.ts";
@@ -104,7 +104,7 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
   if (going !== undefined) {
     const answer =
       going.approved === false
-        ? engine.abandonRun(scope, going.workflow_id)
+        ? engine.abandonRun(scope, going.workflow_id, reach.caller)
         : engine.continueRun(scope, going.workflow_id, reach);
     return withLinks(parts, await answer);
   }
@@ -163,12 +163,9 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
   return given === undefined && context === undefined ? undefined : { ...context, ...given };
 }
 
-function toCaller({ principal = LOCAL, client, meta, ask, progress }: CallContext): RunCaller {
+function toCaller({ principal = OWNER, client, meta, ask, progress }: CallContext): RunCaller {
   return withoutUndefined({ principal, client, meta, ask, onProgress: progress }) as RunCaller;
 }
-
-/** Whoever has the token of this machine. */
-const LOCAL = "local";
 
 /** How a person is reached who has to decide. */
 function withLinks({ approvalUrl }: ExecuteParts, answer: ExecuteAnswer): Answer {

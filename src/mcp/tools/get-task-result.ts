@@ -40,10 +40,11 @@ export function createGetTaskResult({ results, maxBytes }: GetTaskResultParts): 
     input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },
-    async run({ workflow_id, task_id, offset, limit, format }) {
+    async run({ workflow_id, task_id, offset, limit, format }, { principal }) {
       const page = await results.readPage({
         workflow: workflow_id,
         task: task_id,
+        principal,
         offset,
         limit: Math.min(limit, maxBytes() || limit),
         format,
