@@ -20,6 +20,7 @@ import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
+import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
@@ -38,6 +39,9 @@ export interface App extends AsyncDisposable {
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
   configureServers(config: Config): Promise<void>;
+  /** Changed tools that nobody has accepted. */
+  listReviews(subject?: string): Promise<Review[]>;
+  decideReviews(request: ReviewRequest): Promise<Review[]>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -72,6 +76,9 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const upstreams = opening.use(await openUpstreams(config, client, log));
+  events.subscribe(() => {
+    upstreams.reloadFlags().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+  });
   const open = opening.move();
   return {
     events,
@@ -81,6 +88,12 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
+    },
+    listReviews: (subject) => listReviews(client.db, DEFAULT_SCOPE, subject),
+    async decideReviews(request) {
+      const decided = await decideReviews(client.db, DEFAULT_SCOPE, request);
+      await upstreams.reloadFlags();
+      return decided;
     },
     databaseStatus: async () => ({
       engine: client.engine,
@@ -118,7 +131,8 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
   };
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, groups, log });
+  const { changedTools } = config.upstream;
+  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, changedTools, groups, log });
   await upstreams.configure(definedServers(config));
   return upstreams;
 }

@@ -101,6 +101,17 @@ export const ERRORS = {
     exit: EXIT.notFound,
     meaning: "No MCP server has that name in the configuration.",
   },
+  tool_changed: {
+    id: "PML-E3003",
+    exit: EXIT.needsPerson,
+    meaning:
+      "A tool's definition changed under its name and nobody has accepted it. `pml review` shows the difference.",
+  },
+  review_not_found: {
+    id: "PML-E3004",
+    exit: EXIT.notFound,
+    meaning: "No changed tool of that name, or with that definition, waits for a review.",
+  },
   daemon_unreachable: {
     id: "PML-E4001",
     exit: EXIT.unreachable,

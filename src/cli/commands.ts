@@ -8,6 +8,7 @@ import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { mcp } from "./commands/mcp.ts";
 import { remove } from "./commands/remove.ts";
+import { review } from "./commands/review.ts";
 import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   servers,
   tools,
   doctor,
+  review,
   add,
   remove,
   exportCommand,

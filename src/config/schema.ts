@@ -2,6 +2,7 @@ import { z } from "zod";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
+const changedTools = z.enum(["allow", "warn", "block"]);
 
 /** One MCP server, in the form the ecosystem's clients use. `${VAR}` is expanded when it is used. */
 const mcpServer = z
@@ -21,6 +22,7 @@ const mcpServer = z
     pml: z
       .strictObject({
         prefix: z.literal("").optional().describe('`""` lists the server\'s tools under their own names.'),
+        changedTools: changedTools.optional().describe("`upstream.changedTools` for this server."),
       })
       .optional()
       .describe("What only PML knows."),
@@ -81,6 +83,11 @@ export const configSchema = z.strictObject({
       longestCallSeconds: seconds.default(900).describe("How long a call may take at the most, progress or not."),
       maxInFlight: z.number().int().positive().default(32).describe("Calls a server gets at once."),
       maxQueued: z.number().int().nonnegative().default(256).describe("Calls that may wait for a server."),
+      changedTools: changedTools
+        .default("warn")
+        .describe(
+          "A tool whose definition changed under its name: taken as it is, flagged, or not offered until `pml review`.",
+        ),
     })
     .prefault({})
     .describe("The MCP servers behind the gateway."),
@@ -117,3 +124,4 @@ export const configSchema = z.strictObject({
 
 export type ConfigValues = z.infer<typeof configSchema>;
 export type McpServerEntry = z.infer<typeof mcpServer>;
+export type ChangedToolsPolicy = z.infer<typeof changedTools>;

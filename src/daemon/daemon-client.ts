@@ -22,8 +22,13 @@ export async function isAlive(address: DaemonAddress): Promise<boolean> {
 }
 
 /** Calls an operation of the daemon and returns its data, or throws the error it reported. */
-export async function callDaemon<T>(address: DaemonAddress, method: "GET" | "POST", path: string): Promise<T> {
-  const response = await send(address, method, path);
+export async function callDaemon<T>(
+  address: DaemonAddress,
+  method: "GET" | "POST",
+  path: string,
+  body?: Record<string, unknown>,
+): Promise<T> {
+  const response = await send(address, method, path, body === undefined ? undefined : JSON.stringify(body));
   return readAnswer<T>(response);
 }
 
@@ -38,7 +43,7 @@ export async function downloadFromDaemon(address: DaemonAddress, path: string): 
   return ok && body !== null ? body : readAnswer<never>(response);
 }
 
-async function send(address: DaemonAddress, method: string, path: string, body?: Readable): Promise<Response> {
+async function send(address: DaemonAddress, method: string, path: string, body?: Readable | string): Promise<Response> {
   try {
     return await fetch(new URL(path, address.url), {
       method,

@@ -7,6 +7,7 @@ import { acquireOwnership } from "../db/owner-lock.ts";
 import { startHttpServer } from "../http/http-server.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
+import { countWaiting } from "../http/upstream-routes.ts";
 import { createLogger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { createConnections } from "../mcp/connections.ts";
@@ -60,6 +61,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
         home: config.home,
         uptimeSeconds: Math.round((Date.now() - started) / 1000),
         clients: shims.count,
+        ...countWaiting(app),
         database: await app.databaseStatus(),
       }),
       stop: () => stop.resolve("pml down"),

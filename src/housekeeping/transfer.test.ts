@@ -153,7 +153,7 @@ test("every table of the schema that holds memory is in an export", async () => 
   const { text } = await exportText(client);
   const header = JSON.parse(text.split("\n")[0] ?? "") as { tables: { name: string; rows: number }[] };
   const { rows } = await client.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-  const coordination = ["pml_migration", "pml_migration_lock", "scope_version"];
+  const coordination = ["pml_migration", "pml_migration_lock", "scope_version", "upstream_credential"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
     .filter((name) => !coordination.includes(name));

@@ -5,9 +5,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { App } from "../app.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { answer } from "./answer.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { createUpstreamRoutes } from "./upstream-routes.ts";
 
 export interface RouteOptions {
   readonly app: App;
@@ -24,11 +25,7 @@ export interface RouteOptions {
 export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: RouteOptions): Route[] {
   return [
     { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
-    {
-      method: "GET",
-      path: "/api/servers",
-      handle: (_request, response) => answer(response, async () => describeServers(app)),
-    },
+    ...createUpstreamRoutes(app),
     {
       method: "GET",
       path: "/healthz",
@@ -60,22 +57,6 @@ export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: 
       },
     },
   ];
-}
-
-/** How each server is, and how many tools it is known to have, connected or not. */
-function describeServers({ upstreams }: App): unknown[] {
-  const tools = new Map(upstreams.known.map(({ name, offer }) => [name, offer?.tools.length]));
-  return upstreams.statuses.map((status) => ({ ...status, tools: tools.get(status.name) }));
-}
-
-/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
-async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
-  try {
-    sendJson(response, 200, { ok: true, data: await operation() });
-  } catch (error) {
-    if (!(error instanceof PmlError)) throw error;
-    sendJson(response, 409, { ok: false, error: toErrorReport(error) });
-  }
 }
 
 async function answerReady(app: App, response: ServerResponse): Promise<void> {

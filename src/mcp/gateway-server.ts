@@ -116,13 +116,14 @@ function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): voi
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
     const call = { name, client: clientName(server, ctx), params: rest, signal: ctx.mcpReq.signal };
-    return trackCall(gateway, call, async ({ tool, ...target }) => {
-      const result = await relay
+    const result = await trackCall(gateway, call, async ({ tool, ...target }) => {
+      const answer = await relay
         .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
         .catch(toToolError);
-      if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
-    });
+      if (answer["resultType"] === "input_required") return answer as unknown as CallToolResult;
+      return server.projectCallToolResult(answer as CallToolResult, tool.outputSchema);
+    }).catch(toToolError);
+    return result as CallToolResult;
   });
 }
 

@@ -1,5 +1,6 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../config/closest.ts";
+import { PmlError } from "../errors.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../usage/usage-log.ts";
@@ -59,6 +60,7 @@ export class Gateway implements Disposable {
 
   resolveTool(name: string): ResolvedTool {
     const target = this.#resolveName(this.surface.toolNames, name, "tool");
+    this.#refuseHeld(`${target.server}:${target.name}`);
     const tool = this.upstreams.known
       .find((server) => server.name === target.server)
       ?.offer?.tools.find((each) => each.name === target.name);
@@ -106,6 +108,15 @@ export class Gateway implements Disposable {
     const upstream = this.upstreams.findServer(target.server);
     if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
     return { ...target, upstream };
+  }
+
+  #refuseHeld(tool: string): void {
+    const held = this.surface.hidden.find((each) => each.held && each.tool === tool);
+    if (held === undefined) return;
+    throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
+      hint: `A person has to look at it: pml review ${tool}`,
+      details: { tool },
+    });
   }
 
   #unknownText(kind: string, name: string): string {

@@ -17,7 +17,7 @@ function server(name: string, offer: Partial<Offer>, entry: McpServerEntry = {})
     resourceTemplates: [],
     prompts: [],
   };
-  return { name, entry, offer: { ...nothing, ...offer } };
+  return { name, entry, offer: { ...nothing, ...offer }, flags: new Map() };
 }
 
 function tool(name: string, more: Partial<Offer["tools"][number]> = {}): Offer["tools"][number] {
@@ -30,7 +30,7 @@ test("buildSurface lists every server's tools by server name, whatever the order
   const surface = buildSurface([b, a], portable);
   expect(surface).toMatchObject({ tools: buildSurface([a, b], portable).tools });
   expect(surface.tools.map(({ name }) => name)).toEqual(["a__run", "a__stop", "b__run"]);
-  expect(buildSurface([{ name: "c", entry: {}, offer: undefined }], portable).tools).toEqual([]);
+  expect(buildSurface([{ name: "c", entry: {}, offer: undefined, flags: new Map() }], portable).tools).toEqual([]);
 });
 
 test("buildSurface keeps what a server says of a tool and adds its canonical name", () => {
@@ -57,7 +57,7 @@ test("buildSurface hides what is not allowed and what PML cannot run, and says w
   const tools = [tool("read"), tool("write"), tool("research", { execution: { taskSupport: "required" } })];
   const surface = buildSurface([server("s", { tools }, { tools: ["read", "research"] })], portable);
   expect(surface.tools.map(({ name }) => name)).toEqual(["s__read"]);
-  expect(surface.hidden).toEqual([
+  expect(surface.hidden).toMatchObject([
     { tool: "s:write", reason: "it is not among the server's allowed tools" },
     { tool: "s:research", reason: "it can only be run as a task, which PML does not offer yet" },
   ]);
@@ -86,4 +86,16 @@ test("buildSurface finds no server for an unlisted resource when several have re
   const withResources = { capabilities: { resources: {} } };
   const surface = buildSurface([server("one", withResources), server("two", withResources)], portable);
   expect(surface.findResource("other:z")).toBeUndefined();
+});
+
+test("buildSurface keeps a held tool from the list, with its name, and leaves the names of others alone", () => {
+  const tools = [tool("a.b"), tool("a-b")];
+  const open = buildSurface([server("s", { tools })], portable);
+  const held = { toolId: "s:a.b", state: "open", held: true } as const;
+  const surface = buildSurface([{ ...server("s", { tools }), flags: new Map([["a.b", held]]) }], portable);
+  expect(surface.tools).toEqual(open.tools.slice(1));
+  expect(surface.hidden).toMatchObject([{ tool: "s:a.b", held: true }]);
+  expect(surface.toolNames.resolve(open.tools[0]?.name ?? "")).toEqual({ kind: "found", canonical: "s:a.b" });
+  const flagged = { ...server("s", { tools }), flags: new Map([["a.b", { ...held, held: false }]]) };
+  expect(buildSurface([flagged], portable).tools).toEqual(open.tools);
 });

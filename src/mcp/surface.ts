@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
+import { firstOfEachName } from "../upstream/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
 import { canonicalName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
@@ -7,6 +8,13 @@ export interface Target {
   readonly server: string;
   /** The name or URI as that server knows it. */
   readonly name: string;
+}
+
+export interface HiddenTool {
+  readonly tool: string;
+  readonly reason: string;
+  /** It is kept back until a person has accepted what it says of itself now. */
+  readonly held: boolean;
 }
 
 export interface SurfaceSettings {
@@ -22,7 +30,7 @@ export interface Surface {
   readonly toolNames: NameTable;
   readonly promptNames: NameTable;
   /** Tools that are not offered, with the reason. */
-  readonly hidden: readonly { readonly tool: string; readonly reason: string }[];
+  readonly hidden: readonly HiddenTool[];
   /** The wire URI of a server's resource. */
   wrapUri(server: string, uri: string): string;
   findResource(uri: string): Target | undefined;
@@ -30,20 +38,24 @@ export interface Surface {
 }
 
 const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
+const HELD_REASON = "its definition changed under its name and nobody has accepted that";
 
 export function buildSurface(servers: readonly KnownServer[], settings: SurfaceSettings): Surface {
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
-  const offered = ordered.flatMap(({ name, entry, offer }) =>
+  const offered = ordered.flatMap(({ name, entry, offer, flags }) =>
     firstOfEachName(offer?.tools ?? []).map((tool) => ({
       server: name,
       tool,
+      held: flags.get(tool.name)?.held === true,
       reason: hiddenReason(tool, entry.tools),
     })),
   );
-  const visible = offered.filter(({ reason }) => reason === undefined);
+  const usable = offered.filter(({ reason }) => reason === undefined);
+  const visible = usable.filter(({ held }) => !held);
   const named = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
-  const toolNames = createNameTable(visible.map(({ server, tool }) => named(server, tool.name)));
+  // Those that are held keep their names, or others could be called by them meanwhile.
+  const toolNames = createNameTable(usable.map(({ server, tool }) => named(server, tool.name)));
   const prompts = ordered.flatMap(({ name, offer }) =>
     firstOfEachName(offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
   );
@@ -65,18 +77,12 @@ export function buildSurface(servers: readonly KnownServer[], settings: SurfaceS
     resourceTemplates: ordered.flatMap(({ name, offer }) =>
       (offer?.resourceTemplates ?? []).map((each) => ({ ...each, uriTemplate: wrapUri(name, each.uriTemplate) })),
     ),
-    hidden: offered.flatMap(({ server, tool, reason }) =>
-      reason === undefined ? [] : [{ tool: canonicalName(server, tool.name), reason }],
+    hidden: offered.flatMap(({ server, tool, held, reason = held ? HELD_REASON : undefined }) =>
+      reason === undefined ? [] : [{ tool: canonicalName(server, tool.name), reason, held }],
     ),
     findResource: createResourceFinder(ordered),
     splitCanonical,
   };
-}
-
-/** A server that lists a name twice could be called under it only once. */
-function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
-  const byName = new Map(items.toReversed().map((item) => [item.name, item]));
-  return items.filter((item) => byName.get(item.name) === item);
 }
 
 function listTool(

@@ -1,4 +1,5 @@
 import { type CallToolResult, ProtocolError } from "@modelcontextprotocol/server";
+import { PmlError } from "../errors.ts";
 import type { ToolUse } from "../usage/usage-store.ts";
 import type { Gateway, ResolvedTool } from "./gateway.ts";
 
@@ -45,6 +46,7 @@ export async function trackCall(
 
 function errorCode(error: unknown): string {
   if (error instanceof ProtocolError) return String(error.code);
+  if (error instanceof PmlError) return error.code;
   return error instanceof Error ? error.name : "unknown";
 }
 

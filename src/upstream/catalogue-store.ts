@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { v7 as newId } from "uuid";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
-import { contentHash, type Offer } from "./offer.ts";
+import { contentHash, firstOfEachName, type Offer } from "./offer.ts";
+import { findVerdict, type Verdict } from "./review-store.ts";
 
 export interface StoredOffer {
   readonly server: string;
@@ -15,6 +16,8 @@ export interface ToolChange {
   readonly toolId: string;
   readonly oldHash: string;
   readonly newHash: string;
+  /** null: somebody has to look at it. */
+  readonly verdict: Verdict | null;
 }
 
 export async function readOffers(db: Db, { org, project }: Scope): Promise<StoredOffer[]> {
@@ -31,11 +34,16 @@ export async function readOffers(db: Db, { org, project }: Scope): Promise<Store
   }));
 }
 
+export interface NewOffer extends StoredOffer {
+  /** Whether changes of its tools count as accepted, whatever they are. */
+  readonly acceptsChanges: boolean;
+}
+
 /** Stores what a server offers now, and returns which of its tools changed under their names. */
 export async function writeOffer(
   db: Db,
   scope: Scope,
-  { server, configHash, offer: offered }: StoredOffer,
+  { server, configHash, offer: offered, acceptsChanges }: NewOffer,
 ): Promise<ToolChange[]> {
   const offer = toStorable(offered);
   return db.transaction().execute(async (tx) => {
@@ -49,7 +57,7 @@ export async function writeOffer(
           .doUpdateSet({ config_hash: configHash, offer: row.offer, fetched_at: sql`now()` }),
       )
       .execute();
-    return writeTools(tx, scope, { server, offer });
+    return writeTools(tx, scope, { server, offer, acceptsChanges });
   });
 }
 
@@ -64,20 +72,22 @@ function toStorable(offer: Offer): Offer {
 async function writeTools(
   tx: Tx,
   scope: Scope,
-  { server, offer }: { server: string; offer: Offer },
+  { server, offer, acceptsChanges }: Pick<NewOffer, "server" | "offer" | "acceptsChanges">,
 ): Promise<ToolChange[]> {
   const known = new Map((await readTools(tx, scope, server)).map((row) => [row.tool_id, row]));
   const offered = new Set(offer.tools.map((tool) => `${server}:${tool.name}`));
   const changes: ToolChange[] = [];
-  for (const tool of offer.tools) {
+  for (const tool of firstOfEachName(offer.tools)) {
     const toolId = `${server}:${tool.name}`;
     const newHash = contentHash(tool);
     const old = known.get(toolId);
     if (old?.content_hash === newHash && old.removed_at === null) continue;
     await upsertTool(tx, scope, { server, tool, hash: newHash });
     if (old === undefined || old.content_hash === newHash) continue;
-    changes.push({ toolId, oldHash: old.content_hash, newHash });
-    await insertChange(tx, scope, { toolId, oldHash: old.content_hash, newHash, before: old.definition, after: tool });
+    const verdict = (await findVerdict(tx, scope, toolId, newHash)) ?? (acceptsChanges ? "accepted" : null);
+    const change = { toolId, oldHash: old.content_hash, newHash, verdict };
+    changes.push(change);
+    await insertChange(tx, scope, { ...change, before: old.definition, after: tool });
   }
   const removed = [...known.values()].filter((row) => row.removed_at === null && !offered.has(row.tool_id));
   for (const { tool_id } of removed) await markRemoved(tx, scope, tool_id);
@@ -129,7 +139,7 @@ interface ChangeRow extends ToolChange {
 async function insertChange(
   tx: Tx,
   scope: Scope,
-  { toolId, oldHash, newHash, before, after }: ChangeRow,
+  { toolId, oldHash, newHash, verdict, before, after }: ChangeRow,
 ): Promise<void> {
   await tx
     .insertInto("tool_schema_change")
@@ -141,6 +151,7 @@ async function insertChange(
       new_hash: newHash,
       old_definition: JSON.stringify(before),
       new_definition: JSON.stringify(after),
+      verdict,
     })
     .execute();
 }

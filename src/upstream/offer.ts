@@ -19,6 +19,12 @@ export interface Offer {
   readonly prompts: readonly Prompt[];
 }
 
+/** A server that lists a name twice could be called under it only once. */
+export function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  const byName = new Map(items.toReversed().map((item) => [item.name, item]));
+  return items.filter((item) => byName.get(item.name) === item);
+}
+
 /** Identifies a definition by its content, whatever the order of its keys. */
 export function contentHash(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");

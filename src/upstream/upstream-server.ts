@@ -34,7 +34,7 @@ export interface UpstreamOptions {
   readonly groups: ProcessGroups;
   readonly log: Logger;
   /** Told whenever the server was asked what it offers: after connecting and after a change. */
-  readonly onOffer: (offer: Offer) => void;
+  readonly onOffer: (offer: Offer) => void | Promise<void>;
   readonly onNotification: (method: string, params: unknown) => void;
 }
 
@@ -190,11 +190,12 @@ export class UpstreamServer implements AsyncDisposable {
       if (isModern(connection.client)) await listenForChanges(connection.client);
       await this.#watches.restore(connection.client);
       const offer = await (heard.reader ?? new OfferReader(connection.client, limits.connectMs)).read();
+      await this.#options.onOffer(offer);
+      if (connection.client.transport === undefined) throw new Error("the connection was closed");
       this.#connection = connection;
       connection.client.onclose = () => this.#lost(connection);
       this.#retry.succeeded();
       this.#setState("ready");
-      this.#options.onOffer(offer);
       return connection;
     } catch (error) {
       this.#askEra = !this.#askEra;
@@ -228,7 +229,7 @@ export class UpstreamServer implements AsyncDisposable {
   async #refresh(reader: OfferReader): Promise<void> {
     try {
       const offer = await reader.readChanged();
-      if (offer !== undefined) this.#options.onOffer(offer);
+      if (offer !== undefined) await this.#options.onOffer(offer);
     } catch (error) {
       this.#options.log.warn({ server: this.name, error: String(error) }, "the server's lists could not be read again");
     }

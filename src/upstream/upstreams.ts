@@ -1,11 +1,12 @@
 import type { Scope } from "../capabilities/scope.ts";
 import type { ServerDefinition } from "../config/mcp-servers.ts";
-import type { McpServerEntry } from "../config/schema.ts";
+import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
-import { readOffers, writeOffer } from "./catalogue-store.ts";
+import { readOffers, type ToolChange, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import { readFlags, type ToolFlag } from "./review-store.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamServer } from "./upstream-server.ts";
@@ -14,6 +15,8 @@ export interface UpstreamsOptions {
   readonly db: Db;
   readonly scope: Scope;
   readonly limits: UpstreamLimits;
+  /** For servers that say nothing else about it. */
+  readonly changedTools: ChangedToolsPolicy;
   /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
@@ -24,6 +27,13 @@ export interface KnownServer {
   readonly name: string;
   readonly entry: McpServerEntry;
   readonly offer: Offer | undefined;
+  /** Its tools whose definition nobody has accepted, by their names. */
+  readonly flags: ReadonlyMap<string, KnownFlag>;
+}
+
+export interface KnownFlag extends ToolFlag {
+  /** Whether the tool is kept from clients until a person has accepted it. */
+  readonly held: boolean;
 }
 
 export interface ResourceUpdate {
@@ -42,6 +52,7 @@ interface Member {
 export class Upstreams implements AsyncDisposable {
   readonly #options: UpstreamsOptions;
   readonly #members = new Map<string, Member>();
+  #flags: readonly ToolFlag[] = [];
   #unusable: readonly Exclude<ServerDefinition, { state: "usable" }>[] = [];
   readonly #changeListeners = new Set<() => void>();
   readonly #updateListeners = new Set<(update: ResourceUpdate) => void>();
@@ -64,6 +75,7 @@ export class Upstreams implements AsyncDisposable {
     const stored = new Map(
       (await readOffers(this.#options.db, this.#options.scope)).map((each) => [each.server, each]),
     );
+    this.#flags = await readFlags(this.#options.db, this.#options.scope);
     for (const definition of wanted.values()) {
       if (this.#members.has(definition.name)) continue;
       const configHash = hashEntry(definition.entry);
@@ -87,7 +99,16 @@ export class Upstreams implements AsyncDisposable {
       name: definition.name,
       entry: definition.entry,
       offer,
+      flags: this.#flagsOf(definition),
     }));
+  }
+
+  /** Reads again what was decided about changed tools, here or on another gateway. */
+  async reloadFlags(): Promise<void> {
+    const flags = await readFlags(this.#options.db, this.#options.scope);
+    if (contentHash(flags) === contentHash(this.#flags)) return;
+    this.#flags = flags;
+    this.#changed();
   }
 
   findServer(name: string): UpstreamServer | undefined {
@@ -141,22 +162,46 @@ export class Upstreams implements AsyncDisposable {
     return member;
   }
 
-  #learn(member: Member, offer: Offer): void {
+  /** Stored before anyone sees it: a changed tool that is to be kept back must not be offered meanwhile. */
+  async #learn(member: Member, offer: Offer): Promise<void> {
     const { name } = member.definition;
-    if (this.#members.get(name) !== member) return; // it was replaced while it answered
-    const changed = contentHash(member.offer) !== contentHash(offer);
-    member.offer = offer;
-    if (!changed) return;
     const { db, scope, log } = this.#options;
-    this.#writing = this.#writing
-      .then(() => writeOffer(db, scope, { server: name, configHash: member.configHash, offer }))
-      .then((changes) => {
-        for (const change of changes) log.warn({ ...change }, "a tool's definition changed under its name");
-      })
-      .catch((error: unknown) =>
-        log.error({ server: name, error: String(error) }, "the server's offer could not be stored"),
-      );
-    this.#changed();
+    const policy = this.#policyOf(member.definition);
+    const offered = { server: name, configHash: member.configHash, offer, acceptsChanges: policy === "allow" };
+    const write = async (): Promise<void> => {
+      if (this.#members.get(name) !== member) return; // it was replaced while it answered
+      if (contentHash(member.offer) === contentHash(offer)) return;
+      try {
+        this.#tell(await writeOffer(db, scope, offered));
+        this.#flags = await readFlags(db, scope);
+        member.offer = offer;
+      } catch (error) {
+        log.error({ server: name, error: String(error) }, "the server's offer could not be stored");
+        if (policy !== "block") member.offer = offer;
+      }
+      this.#changed();
+    };
+    this.#writing = this.#writing.then(write);
+    await this.#writing;
+  }
+
+  #tell(changes: readonly ToolChange[]): void {
+    for (const change of changes.filter(({ verdict }) => verdict !== "accepted"))
+      this.#options.log.warn({ ...change, review: `pml review ${change.toolId}` }, "a tool's definition changed");
+  }
+
+  #policyOf({ entry }: Member["definition"]): ChangedToolsPolicy {
+    return entry.pml?.changedTools ?? this.#options.changedTools;
+  }
+
+  /** What a person refused stays refused, whatever the policy. */
+  #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
+    const prefix = `${definition.name}:`;
+    const block = this.#policyOf(definition) === "block";
+    const own = this.#flags.filter(({ toolId }) => toolId.startsWith(prefix));
+    return new Map(
+      own.map((flag) => [flag.toolId.slice(prefix.length), { ...flag, held: block || flag.state === "refused" }]),
+    );
   }
 
   #heard(server: string, method: string, params: unknown): void {

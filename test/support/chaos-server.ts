@@ -4,10 +4,12 @@
  *
  * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
  * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message
- * and never answers), --stubborn (ignores the end of its input and SIGTERM).
+ * and never answers), --stubborn (ignores the end of its input and SIGTERM), --echo=file (how the tool
+ * echo is defined besides its name, as JSON, read at every listing).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { splitLines } from "../../src/lines.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
@@ -118,7 +120,15 @@ function listNames(): string[] {
 
 async function listTools(): Promise<unknown> {
   if (flags.has("--hang-list")) await new Promise(() => undefined);
-  return { tools: listNames().map((name) => ({ name, inputSchema: { type: "object" } })) };
+  const echo = flags.get("--echo");
+  const described = echo === undefined ? {} : (JSON.parse(readFileSync(echo, "utf8")) as Record<string, unknown>);
+  return {
+    tools: listNames().map((name) => ({
+      name,
+      inputSchema: { type: "object" },
+      ...(name === "echo" ? described : {}),
+    })),
+  };
 }
 
 async function call(name: string, input: Call): Promise<unknown> {

@@ -1,8 +1,11 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
-import { EXIT, PmlError } from "../../errors.ts";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { DaemonAddress } from "../../daemon/daemon-file.ts";
+import { type ErrorReport, EXIT, fromErrorReport, PmlError } from "../../errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
+import type { Review } from "../reviews.ts";
 import { readCanonicalName } from "../tool-names.ts";
 import { findClosest } from "../../config/closest.ts";
 
@@ -27,19 +30,32 @@ export const call: Command = {
     const [wanted = ""] = input.args;
     const daemon = await reachDaemon(input);
     const result = await withGateway(daemon, async (client) => {
-      const tool = findTool((await client.listTools()).tools, wanted);
+      const { tools } = await client.listTools();
+      const tool = tools.find((each) => readCanonicalName(each) === wanted || each.name === wanted);
+      if (tool === undefined) throw await explainMissing(daemon, tools, wanted);
       return client.callTool({ name: tool.name, arguments: readArguments(tool, input.options) });
     });
+    refuse(result);
     return { data: result, text: describe(result), exit: result.isError === true ? EXIT.toolError : EXIT.ok };
   },
 };
 
-function findTool(listed: readonly Tool[], wanted: string): Tool {
-  const tool = listed.find((each) => readCanonicalName(each) === wanted || each.name === wanted);
-  if (tool !== undefined) return tool;
+async function explainMissing(daemon: DaemonAddress, listed: readonly Tool[], wanted: string): Promise<PmlError> {
+  const reviews = await callDaemon<Review[]>(daemon, "GET", `/api/reviews?subject=${encodeURIComponent(wanted)}`);
+  if (reviews.some(({ tool }) => tool === wanted)) {
+    return new PmlError("tool_changed", `The definition of ${wanted} changed and nobody has accepted that`, {
+      hint: `Look at it: pml review ${wanted}`,
+    });
+  }
   const closest = findClosest(wanted, listed.map(readCanonicalName));
   const hint = closest === undefined ? "All tools: pml tools" : `Did you mean: pml call ${closest}`;
-  throw new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
+  return new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
+}
+
+/** What PML itself refused is an error of this command, not an answer of the tool. */
+function refuse({ isError, _meta }: CallToolResult): void {
+  const report = _meta?.["dev.pml/error"];
+  if (isError === true && report !== undefined) throw fromErrorReport(report as ErrorReport);
 }
 
 function readArguments(tool: Tool, options: OptionValues): Record<string, unknown> {

@@ -11,6 +11,7 @@ interface ServerRow {
   readonly protocol?: string;
   readonly tools?: number;
   readonly lastError?: string;
+  readonly changedTools: readonly unknown[];
 }
 
 export const servers: Command = {
@@ -21,13 +22,21 @@ export const servers: Command = {
   options: [noStartOption],
   async run(input): Promise<Answer> {
     const rows = await callDaemon<ServerRow[]>(await reachDaemon(input), "GET", "/api/servers");
-    const table = rows.map(({ name, state, tools, protocol, lastError }) => ({
+    const table = rows.map(({ name, state, tools, protocol, ...row }) => ({
       name,
       state,
       tools: tools === undefined ? "" : String(tools),
       protocol: protocol ?? "",
-      problem: state === "ready" ? "" : (lastError ?? ""),
+      problem: describeProblem({ state, ...row }),
     }));
     return { data: rows, text: rows.length === 0 ? "No servers are configured" : formatTable(table) };
   },
 };
+
+function describeProblem({ state, lastError, changedTools }: Pick<ServerRow, "state" | "lastError" | "changedTools">) {
+  const { length } = changedTools;
+  const changed = `${length} ${length === 1 ? "tool" : "tools"} changed: pml review`;
+  return [...(state === "ready" ? [] : [lastError ?? ""]), ...(length === 0 ? [] : [changed])]
+    .filter(Boolean)
+    .join("; ");
+}

@@ -13,6 +13,8 @@ interface DaemonStatus {
   readonly home: string;
   readonly uptimeSeconds: number;
   readonly clients: number;
+  /** Tools whose definition changed and nobody accepted. */
+  readonly changedTools: number;
   readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
 }
 
@@ -33,16 +35,18 @@ export const status: Command = {
       };
     }
     const report = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
-    return { data: { running: true, ...report }, text: describe(report) };
+    const notes = report.changedTools > 0 ? ["Look at the changed tools: pml review"] : [];
+    return { data: { running: true, ...report }, text: describe(report), notes };
   },
 };
 
-function describe({ pid, version, url, home, uptimeSeconds, clients, database }: DaemonStatus): string {
+function describe({ pid, version, url, home, uptimeSeconds, clients, changedTools, database }: DaemonStatus): string {
   return formatPairs({
     gateway: url,
     version,
     process: `pid ${pid}, up ${uptimeSeconds} s`,
     clients: String(clients),
+    ...(changedTools === 0 ? {} : { "changed tools": String(changedTools) }),
     home,
     database: `${database.engine} at ${database.at}, schema ${database.schemaVersion}`,
   });

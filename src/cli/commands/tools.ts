@@ -1,7 +1,9 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
+import type { Review } from "../reviews.ts";
 import { formatTable } from "../table.ts";
 import { readCanonicalName } from "../tool-names.ts";
 
@@ -17,16 +19,37 @@ export const tools: Command = {
   async run(input): Promise<Answer> {
     const [server] = input.args;
     const daemon = await reachDaemon(input);
+    const reviews = await callDaemon<Review[]>(daemon, "GET", "/api/reviews");
     const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
     const chosen = listed.filter((tool) => server === undefined || readCanonicalName(tool).startsWith(`${server}:`));
     if (input.options["asAgent"] === true) return describeForAgent(chosen);
-    const rows = chosen.map((tool) => ({ tool: readCanonicalName(tool), description: firstLine(tool.description) }));
+    const changed = new Map(reviews.map((review) => [review.tool, review.state]));
+    const rows = chosen.map((tool) => ({
+      tool: readCanonicalName(tool),
+      ...(changed.size === 0 ? {} : { changed: changed.has(readCanonicalName(tool)) ? "changed" : "" }),
+      description: firstLine(tool.description),
+    }));
     return {
-      data: chosen.map((tool) => ({ id: readCanonicalName(tool), ...tool })),
+      data: chosen.map((tool) => ({ id: readCanonicalName(tool), ...flag(changed, tool), ...tool })),
       text: rows.length === 0 ? "No tools" : formatTable(rows),
+      notes: describeHeld(reviews, listed),
     };
   },
 };
+
+function flag(changed: ReadonlyMap<string, string>, tool: Tool): { changed?: string } {
+  const state = changed.get(readCanonicalName(tool));
+  return state === undefined ? {} : { changed: state };
+}
+
+/** Tools that changed and are not in the list are kept from agents until somebody accepts them. */
+function describeHeld(reviews: readonly Review[], listed: readonly Tool[]): string[] {
+  const names = new Set(listed.map(readCanonicalName));
+  const held = reviews.filter(({ tool }) => !names.has(tool)).map(({ tool }) => tool);
+  return held.length === 0
+    ? []
+    : [`Not offered until somebody accepts their change: ${held.join(", ")}. See: pml review`];
+}
 
 function describeForAgent(listed: readonly Tool[]): Answer {
   const characters = JSON.stringify(
