@@ -22,6 +22,15 @@ const mcpServer = z
     pml: z
       .strictObject({
         prefix: z.literal("").optional().describe('`""` lists the server\'s tools under their own names.'),
+        extraConnections: z
+          .number()
+          .int()
+          .nonnegative()
+          .max(16)
+          .optional()
+          .describe(
+            "Further connections for calls that ask something, of servers that cannot say which call asks. For a program each is another process. 4 for an address, 0 for a program.",
+          ),
         changedTools: changedTools.optional().describe("`upstream.changedTools` for this server."),
       })
       .optional()

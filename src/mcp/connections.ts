@@ -7,6 +7,7 @@ import {
 import type { Gateway, ListKind } from "./gateway.ts";
 import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "./relay.ts";
+import type { Surface } from "./surface.ts";
 
 /** The servers of open connections, which have to be told when a list changes. */
 export interface Connections extends Disposable {
@@ -16,14 +17,18 @@ export interface Connections extends Disposable {
 
 export function createConnections(gateway: Gateway, secret: string): Connections {
   const codec: RequestStateCodec<RequestState> = createRequestStateCodec<RequestState>({ key: secret });
-  const open = new Set<McpServer>();
+  /** With what each has seen: one that came after a change need not be told of it. */
+  const open = new Map<McpServer, Surface>();
   const stop = gateway.onListChanged((kinds) => {
-    for (const server of open) tell(server, kinds);
+    for (const [server, seen] of open) {
+      if (seen !== gateway.surface) tell(server, kinds);
+      open.set(server, gateway.surface);
+    }
   });
   return {
     factory() {
       const server = createGatewayServer({ gateway, codec });
-      open.add(server);
+      open.set(server, gateway.surface);
       const { onclose } = server.server;
       server.server.onclose = () => {
         onclose?.();

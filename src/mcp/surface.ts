@@ -10,7 +10,7 @@ export interface Target {
   readonly name: string;
 }
 
-export interface HiddenTool {
+interface HiddenTool {
   readonly tool: string;
   readonly reason: string;
   /** It is kept back until a person has accepted what it says of itself now. */

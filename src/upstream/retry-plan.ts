@@ -34,7 +34,7 @@ export class RetryPlan {
   /** It could not be started. Returns how long to wait. */
   failed(now = Date.now()): number {
     this.#failures += 1;
-    const wait = delay(this.#failures);
+    const wait = retryDelay(this.#failures);
     this.#notBefore = now + wait;
     return wait;
   }
@@ -47,12 +47,13 @@ export class RetryPlan {
     const ranWell = this.#runningSince !== undefined && now - this.#runningSince >= STEADY_MS;
     this.#crashes = ranWell ? 1 : this.#crashes + 1;
     this.#runningSince = undefined;
-    this.#notBefore = now + delay(1);
-    return delay(this.#crashes);
+    this.#notBefore = now + retryDelay(1);
+    return retryDelay(this.#crashes);
   }
 }
 
-function delay(failures: number): number {
+/** How long to wait after so many failures in a row. */
+export function retryDelay(failures: number): number {
   const longest = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS);
   return longest * (0.75 + Math.random() * 0.5);
 }

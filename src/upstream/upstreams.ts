@@ -3,7 +3,8 @@ import type { ServerDefinition } from "../config/mcp-servers.ts";
 import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
-import { readOffers, type ToolChange, writeOffer } from "./catalogue-store.ts";
+import { type KnownOffer, readOffers, type ToolChange, writeEra, writeOffer } from "./catalogue-store.ts";
+import type { EraVerdict } from "./era-verdict.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { readFlags, type ToolFlag } from "./review-store.ts";
@@ -80,10 +81,8 @@ export class Upstreams implements AsyncDisposable {
       if (this.#members.has(definition.name)) continue;
       const configHash = hashEntry(definition.entry);
       const known = stored.get(definition.name);
-      this.#members.set(
-        definition.name,
-        this.#join(definition, configHash, known?.configHash === configHash ? known.offer : undefined),
-      );
+      const same = known?.configHash === configHash ? known : undefined;
+      this.#members.set(definition.name, this.#join(definition, configHash, same));
     }
     this.#changed();
     await Promise.all(leaving.map(({ server }) => server[Symbol.asyncDispose]()));
@@ -146,7 +145,7 @@ export class Upstreams implements AsyncDisposable {
     await this.#options.groups[Symbol.asyncDispose]();
   }
 
-  #join(definition: Member["definition"], configHash: string, offer: Offer | undefined): Member {
+  #join(definition: Member["definition"], configHash: string, known: KnownOffer | undefined): Member {
     const { limits, groups, log } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
@@ -155,10 +154,12 @@ export class Upstreams implements AsyncDisposable {
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
       groups,
       log,
+      era: known?.era,
       onOffer: (fresh) => this.#learn(member, fresh),
+      onEra: (verdict) => this.#keepEra(member, verdict),
       onNotification: (method, params) => this.#heard(name, method, params),
     });
-    const member: Member = { definition, configHash, server, offer };
+    const member: Member = { definition, configHash, server, offer: known?.offer };
     return member;
   }
 
@@ -183,6 +184,14 @@ export class Upstreams implements AsyncDisposable {
     };
     this.#writing = this.#writing.then(write);
     await this.#writing;
+  }
+
+  #keepEra({ definition, configHash }: Member, verdict: EraVerdict | undefined): void {
+    const { db, scope, log } = this.#options;
+    const server = definition.name;
+    this.#writing = this.#writing
+      .then(() => writeEra(db, scope, { server, configHash }, verdict))
+      .catch((error: unknown) => log.error({ server, error: String(error) }, "the server's era could not be stored"));
   }
 
   #tell(changes: readonly ToolChange[]): void {
