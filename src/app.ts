@@ -1,7 +1,7 @@
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
-import { environment } from "./config/environment.ts";
+import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
 import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import type { DatabaseClient } from "./db/client.ts";
@@ -18,7 +18,10 @@ import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
+import { createSeal, type Seal } from "./secrets/seal.ts";
+import { resolveSecretKey } from "./secrets/secret-key.ts";
 import { traced } from "./tracing.ts";
+import { Logins } from "./upstream/oauth/logins.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
@@ -35,6 +38,7 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
+  readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
@@ -75,9 +79,10 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     }),
   );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
-  const upstreams = opening.use(await openUpstreams(config, client, log));
+  const logins = createLogins(config, client, log);
+  const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   events.subscribe(() => {
-    upstreams.reloadFlags().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
   const open = opening.move();
   return {
@@ -85,6 +90,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams,
     usage,
     databaseLost: client.lost,
+    logins,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
@@ -120,7 +126,13 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
   }
 }
 
-async function openUpstreams(config: Config, client: DatabaseClient, log: Logger): Promise<Upstreams> {
+interface UpstreamParts {
+  readonly client: DatabaseClient;
+  readonly logins: Logins;
+  readonly log: Logger;
+}
+
+async function openUpstreams(config: Config, { client, logins, log }: UpstreamParts): Promise<Upstreams> {
   const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
   const limits = {
     connectMs: connectSeconds * 1000,
@@ -132,9 +144,22 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
   const { changedTools } = config.upstream;
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, changedTools, groups, log });
+  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, changedTools, logins, groups, log });
   await upstreams.configure(definedServers(config));
   return upstreams;
+}
+
+function createLogins(config: Config, { db, engine }: DatabaseClient, log: Logger): Logins {
+  let seal: Seal | undefined;
+  const sources = {
+    value: readSecretKey(),
+    file: config.secrets.keyFile,
+    home: config.home,
+    shared: engine === "postgres",
+  };
+  const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
+  const { clientMetadataUrl, redirectUrl } = config.upstream;
+  return new Logins({ db, scope: DEFAULT_SCOPE, getSeal, clientMetadataUrl, redirectUrl, log });
 }
 
 function definedServers({ mcpServers, home }: Config): ServerDefinition[] {

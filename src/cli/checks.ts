@@ -12,6 +12,7 @@ import { ENGINE_MAJOR, findEngineMajor, templatePath } from "../db/template.ts";
 import { PmlError } from "../errors.ts";
 import { backupDirectory, listBackups } from "../housekeeping/backup.ts";
 import { version } from "../package-info.ts";
+import { secretKeyFile } from "../secrets/secret-key.ts";
 
 export interface Finding {
   readonly check: string;
@@ -79,7 +80,8 @@ function checkHome(home: string): Finding {
 
 /** Files that hold a secret, or may, must not be readable by other users. */
 function checkSecretFiles(home: string, config: Config | undefined): Finding[] {
-  const files = [join(home, "token"), ...(config?.file === undefined ? [] : [config.file])];
+  const named = [config?.file, config?.secrets.keyFile].filter((file) => file !== undefined);
+  const files = [join(home, "token"), secretKeyFile(home), ...named];
   return files
     .filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0)
     .map((file) => ({

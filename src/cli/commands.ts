@@ -6,6 +6,8 @@ import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { login } from "./commands/login.ts";
+import { logout } from "./commands/logout.ts";
 import { mcp } from "./commands/mcp.ts";
 import { remove } from "./commands/remove.ts";
 import { review } from "./commands/review.ts";
@@ -27,6 +29,8 @@ export const commands: readonly Command[] = [
   tools,
   doctor,
   review,
+  login,
+  logout,
   add,
   remove,
   exportCommand,

@@ -2,13 +2,14 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
+import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
 import { startHttpServer } from "../http/http-server.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { countWaiting } from "../http/upstream-routes.ts";
-import { createLogger } from "../log.ts";
+import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
@@ -34,6 +35,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  captureWarnings(log);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -77,6 +79,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _endpoint = endpoint;
   await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
+  app.logins.listenAt(isWildcard(host) ? `http://127.0.0.1:${server.port}` : info.url);
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
@@ -86,6 +89,12 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+/** Libraries warn on the console; there it would be neither a line of JSON nor free of secrets. */
+function captureWarnings(log: Logger): void {
+  const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "a library warns");
+  Object.assign(console, { warn });
 }
 
 function emptyUploads(home: string): string {
@@ -102,7 +111,11 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
 }
 
 function knownSecrets(config: Config, token: string): string[] {
-  return config.database.url === undefined ? [token] : [token, config.database.url];
+  return [token, config.database.url, readSecretKey()].filter((secret) => secret !== undefined);
+}
+
+function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
 }
 
 function urlHost(host: string): string {

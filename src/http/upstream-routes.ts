@@ -2,12 +2,17 @@ import { z } from "zod";
 import type { App } from "../app.ts";
 import { answer, readBody, readQuery } from "./answer.ts";
 import type { Route } from "./http-server.ts";
+import { createOauthRoutes } from "./oauth-routes.ts";
 
 const decision = z.strictObject({
   subject: z.string().min(1),
   verdict: z.enum(["accepted", "refused"]),
   hash: z.string().optional(),
 });
+
+const named = z.strictObject({ server: z.string().min(1) });
+/** Shorter than what clients wait for an answer. */
+const LONGEST_WAIT_MS = 20_000;
 
 /** The servers behind the gateway, and what a person decides about them. */
 export function createUpstreamRoutes(app: App): Route[] {
@@ -31,6 +36,29 @@ export function createUpstreamRoutes(app: App): Route[] {
           return app.decideReviews({ ...rest, ...(hash === undefined ? {} : { hash }) });
         }),
     },
+    {
+      method: "POST",
+      path: "/api/logins",
+      handle: (request, response) =>
+        answer(response, async () => app.upstreams.beginLogin((await readBody(request, named)).server)),
+    },
+    {
+      method: "GET",
+      path: "/api/logins",
+      handle: (request, response) =>
+        answer(response, async () => ({
+          done: await app.upstreams.waitForLogin(readQuery(request, "id") ?? "", LONGEST_WAIT_MS),
+        })),
+    },
+    {
+      method: "POST",
+      path: "/api/logout",
+      handle: (request, response) =>
+        answer(response, async () => ({
+          ended: await app.upstreams.endLogin((await readBody(request, named)).server),
+        })),
+    },
+    ...createOauthRoutes(app),
   ];
 }
 
@@ -49,6 +77,9 @@ function describeServers({ upstreams }: App): unknown[] {
 }
 
 /** What waits for a person, in numbers. */
-export function countWaiting({ upstreams }: App): { readonly changedTools: number } {
-  return { changedTools: upstreams.known.reduce((sum, { flags }) => sum + flags.size, 0) };
+export function countWaiting({ upstreams }: App): { readonly changedTools: number; readonly loginsNeeded: string[] } {
+  return {
+    changedTools: upstreams.known.reduce((sum, { flags }) => sum + flags.size, 0),
+    loginsNeeded: upstreams.statuses.filter(({ state }) => state === "login_needed").map(({ name }) => name),
+  };
 }

@@ -11,6 +11,7 @@ import {
 import type { McpServerEntry } from "../config/schema.ts";
 import { version } from "../package-info.ts";
 import { findHttpStatus } from "./failures.ts";
+import type { ServerAuth } from "./oauth/server-auth.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
@@ -25,6 +26,8 @@ export interface ConnectOptions {
   readonly timeoutMs: number;
   /** The era the server is taken to speak; left out, it is asked. */
   readonly era: PriorDiscovery | undefined;
+  /** How PML makes itself known to a remote server, besides the configured headers. */
+  readonly auth: ServerAuth | undefined;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
   /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
@@ -46,7 +49,12 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
   const { entry } = options;
   if (entry.command !== undefined) return connectProcess(entry.command, options);
   const url = new URL(entry.url ?? "");
-  const init = { requestInit: { headers: entry.headers ?? {} } };
+  const { auth } = options;
+  const init = {
+    requestInit: { headers: entry.headers ?? {} },
+    onInsufficientScope: "throw",
+    ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
+  } as const;
   if (entry.type === "sse") return connectRemote(() => new SSEClientTransport(url, init), options, LEGACY);
   try {
     return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, options.era);

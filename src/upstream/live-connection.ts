@@ -5,6 +5,7 @@ import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
 import { addCurrentParams, type CurrentParams, isModern } from "./current-protocol.ts";
 import { CallTimeout, isTimeout, SessionGone } from "./failures.ts";
+import type { ServerAuth } from "./oauth/server-auth.ts";
 import { anyResult } from "./passthrough.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
@@ -27,6 +28,7 @@ export interface ConnectionOptions {
   readonly groups: ProcessGroups;
   readonly log: Logger;
   readonly era: PriorDiscovery | undefined;
+  readonly auth: ServerAuth | undefined;
   /** What is known to ask in the middle of a call; shared by all connections to the server. */
   readonly askers: Set<string>;
   readonly onNoise: (line: string) => void;
@@ -60,6 +62,7 @@ export class LiveConnection implements AsyncDisposable {
       timeoutMs: limits.connectMs,
       groups,
       era: options.era,
+      auth: options.auth,
       onNoise: (line) => {
         onNoise(line);
         options.log.debug({ server: options.name, line: line.slice(0, 200) }, "not a message");

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
+import { CallRouter } from "./call-router.ts";
 import { isModern, listenForChanges } from "./current-protocol.ts";
 import { EraMemory, type EraVerdict } from "./era-verdict.ts";
-import { ExtraConnections } from "./extra-connections.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -13,17 +13,16 @@ import {
   ServerUnavailable,
   SessionGone,
 } from "./failures.ts";
-import { Gate } from "./gate.ts";
-import { type ConnectionOptions, LiveConnection, subjectOf, type UpstreamRequest } from "./live-connection.ts";
+import { type ConnectionOptions, LiveConnection, type UpstreamRequest } from "./live-connection.ts";
 import type { Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import { findMissingScope, type ServerAuth } from "./oauth/server-auth.ts";
 import { OfferReader } from "./read-offer.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 import { ServerCondition } from "./server-condition.ts";
 import type { ServerStatus } from "./server-status.ts";
 import { asProcess, type StdioProcess } from "./stdio-process.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 export interface UpstreamOptions {
@@ -32,6 +31,8 @@ export interface UpstreamOptions {
   readonly limits: UpstreamLimits;
   readonly groups: ProcessGroups;
   readonly log: Logger;
+  /** Of a remote server; left out, only the configured headers are sent. */
+  readonly auth?: ServerAuth | undefined;
   /** What is known of its protocol from earlier. */
   readonly era?: EraVerdict | undefined;
   /** Told whenever the server was asked what it offers: after connecting and after a change. */
@@ -43,18 +44,12 @@ export interface UpstreamOptions {
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
 const SHORT_WAIT_MS = 1_000;
-/** A second process of a server would know nothing of the first one's state; another session of a remote one is usual. */
-const EXTRA_CONNECTIONS = { process: 0, remote: 4 };
 
 /** One configured server: connected when it is needed, restarted when it dies, never in anyone's way. */
 export class UpstreamServer implements AsyncDisposable {
   readonly name: string;
   readonly #options: UpstreamOptions;
-  readonly #gate: Gate;
-  /** Of calls that ask: however many of them wait for a person, the others have places of their own. */
-  readonly #askGate: Gate;
-  readonly #askers = new Set<string>();
-  readonly #extras: ExtraConnections;
+  readonly #calls: CallRouter;
   readonly #retry = new RetryPlan();
   readonly #watches: ResourceWatches;
   readonly #era: EraMemory;
@@ -74,14 +69,14 @@ export class UpstreamServer implements AsyncDisposable {
     this.#options = options;
     this.#condition = new ServerCondition(name, log);
     this.#era = new EraMemory(options.era);
-    this.#gate = new Gate(limits.inFlight, limits.queued);
-    this.#askGate = new Gate(limits.inFlight, limits.queued);
-    const usual = entry.command === undefined ? EXTRA_CONNECTIONS.remote : EXTRA_CONNECTIONS.process;
-    this.#extras = new ExtraConnections({
-      server: name,
-      most: entry.pml?.extraConnections ?? usual,
-      open: () => this.#openExtra(),
+    this.#calls = new CallRouter({
+      name,
+      entry,
+      limits,
       log,
+      connect: () => this.connect(),
+      openExtra: () => this.#openExtra(),
+      explain: (error, connection) => this.#explain(error, connection),
     });
     this.#watches = new ResourceWatches((uri) => onNotification("notifications/resources/updated", { uri }));
   }
@@ -95,7 +90,7 @@ export class UpstreamServer implements AsyncDisposable {
       name: this.name,
       state,
       since: since.toISOString(),
-      inFlight: this.#gate.inFlight + this.#askGate.inFlight,
+      inFlight: this.#calls.inFlight,
       failures: this.#retry.failures,
       stderr: this.#condition.lastWords(process),
       ...(pid === undefined ? {} : { pid }),
@@ -121,8 +116,8 @@ export class UpstreamServer implements AsyncDisposable {
 
   async request(request: UpstreamRequest): Promise<Record<string, unknown>> {
     try {
-      return await this.#send(request).catch((error: unknown) => {
-        if (error instanceof SessionGone) return this.#send(request);
+      return await this.#calls.send(request).catch((error: unknown) => {
+        if (error instanceof SessionGone) return this.#calls.send(request);
         throw error;
       });
     } catch (error) {
@@ -131,20 +126,27 @@ export class UpstreamServer implements AsyncDisposable {
     }
   }
 
-  async #send(request: UpstreamRequest): Promise<Record<string, unknown>> {
-    const { signal } = request;
-    const asks = this.#askers.has(subjectOf(request));
-    using _place = await (asks ? this.#askGate : this.#gate).enter(signal);
-    const main = await unlessAborted(this.connect(), signal);
-    using extra = asks && main.taken ? this.#extras.take() : undefined;
-    const connection = extra === undefined ? main : ((await extra.connect()) ?? main);
-    try {
-      return await connection.call(request, asks ? "alone" : "shared");
-    } catch (error) {
-      if (error instanceof ProtocolError || error instanceof SessionGone || error instanceof CallTimeout) throw error;
-      if (connection.lost === undefined) throw error;
-      throw this.#condition.unavailable("it ended during this call, whose outcome is not known", connection.lost);
-    }
+  #explain(error: unknown, connection: LiveConnection): unknown {
+    if (error instanceof ProtocolError || error instanceof SessionGone || error instanceof CallTimeout) return error;
+    const refusal = this.#options.auth?.explain(error);
+    // Without a login nothing works any more; one that allows too little still does for other calls.
+    if (refusal?.code === "login_needed" && findMissingScope(error) === undefined) connection.giveUp(refusal.message);
+    if (refusal !== undefined) return refusal;
+    if (connection.lost === undefined) return error;
+    return this.#condition.unavailable("it ended during this call, whose outcome is not known", connection.lost);
+  }
+
+  /** The login is another one: what was found with the last one need not hold. */
+  async loginChanged(): Promise<void> {
+    await this.#connecting?.catch(() => undefined); // it began with the last one
+    clearTimeout(this.#retryTimer);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#era.forget();
+    this.#retry.succeeded();
+    this.#condition.enter("idle");
+    await connection?.[Symbol.asyncDispose]();
+    await this.#calls[Symbol.asyncDispose]();
   }
 
   /** From then on changes of the resource come as notifications, until the result is disposed of. */
@@ -159,7 +161,7 @@ export class UpstreamServer implements AsyncDisposable {
     await Promise.all(opening.map((transport) => transport.close()));
     await this.#connecting?.catch(() => undefined); // its failure was told to whoever waited for it
     await this.#connection?.[Symbol.asyncDispose]();
-    await this.#extras[Symbol.asyncDispose]();
+    await this.#calls[Symbol.asyncDispose]();
   }
 
   async #open(): Promise<LiveConnection> {
@@ -181,7 +183,14 @@ export class UpstreamServer implements AsyncDisposable {
       await Promise.all([...this.#opening].map((transport) => transport.close()));
       this.#condition.keepWords(process);
       const limitMs = this.#options.limits.connectMs;
-      this.#condition.lastError = describeStartFailure({ error, exit: process?.exit, noise: heard.noise, limitMs });
+      const refusal = this.#options.auth?.explain(error);
+      if (refusal?.code === "login_needed") {
+        this.#condition.lastError = refusal.message;
+        this.#condition.enter("login_needed"); // until somebody calls it or logs in
+        throw refusal;
+      }
+      this.#condition.lastError =
+        refusal?.message ?? describeStartFailure({ error, exit: process?.exit, noise: heard.noise, limitMs });
       throw this.#retryIn(this.#retry.failed());
     } finally {
       this.#opening.clear();
@@ -198,14 +207,15 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   #connectionOptions(opening: Set<Transport>): Omit<ConnectionOptions, "era" | "onNoise"> {
-    const { name, entry, limits, groups, log, onNotification } = this.#options;
+    const { name, entry, limits, groups, log, auth, onNotification } = this.#options;
     return {
       name,
       entry,
       limits,
       groups,
       log,
-      askers: this.#askers,
+      auth,
+      askers: this.#calls.askers,
       onTry: (transport) => {
         // A start may take several tries, of which none must begin after the end.
         if (this.#condition.state === "stopped") throw this.#condition.unavailable();
@@ -222,7 +232,7 @@ export class UpstreamServer implements AsyncDisposable {
   async #takeOver(connection: LiveConnection): Promise<void> {
     const { client } = connection;
     if (isModern(client)) {
-      this.#askers.clear();
+      this.#calls.askers.clear();
       await listenForChanges(client, () => void this.#refresh(client));
     }
     await this.#watches.restore(client);

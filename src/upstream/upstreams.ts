@@ -2,10 +2,12 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { ServerDefinition } from "../config/mcp-servers.ts";
 import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
 import type { Db } from "../db/client.ts";
+import { PmlError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { type KnownOffer, readOffers, type ToolChange, writeEra, writeOffer } from "./catalogue-store.ts";
 import type { EraVerdict } from "./era-verdict.ts";
 import { contentHash, type Offer } from "./offer.ts";
+import type { LoginAnswer, Logins, StartedLogin } from "./oauth/logins.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { readFlags, type ToolFlag } from "./review-store.ts";
 import type { ServerStatus } from "./server-status.ts";
@@ -18,6 +20,7 @@ export interface UpstreamsOptions {
   readonly limits: UpstreamLimits;
   /** For servers that say nothing else about it. */
   readonly changedTools: ChangedToolsPolicy;
+  readonly logins: Logins;
   /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
@@ -102,7 +105,16 @@ export class Upstreams implements AsyncDisposable {
     }));
   }
 
-  /** Reads again what was decided about changed tools, here or on another gateway. */
+  /** Takes over what was decided about tools and logins, here or on another gateway. */
+  async reload(): Promise<void> {
+    this.#options.logins.reload();
+    for (const { server } of this.#members.values()) {
+      if (server.status.state === "login_needed") server.connect().catch(() => undefined); // it may still want one
+    }
+    await this.reloadFlags();
+  }
+
+  /** Reads again what was decided about changed tools. */
   async reloadFlags(): Promise<void> {
     const flags = await readFlags(this.#options.db, this.#options.scope);
     if (contentHash(flags) === contentHash(this.#flags)) return;
@@ -112,6 +124,34 @@ export class Upstreams implements AsyncDisposable {
 
   findServer(name: string): UpstreamServer | undefined {
     return this.#members.get(name)?.server;
+  }
+
+  /** Begins a login to a remote server; a person has to go on with it. */
+  async beginLogin(name: string): Promise<StartedLogin> {
+    const { server, definition } = this.#getMember(name);
+    // So that it has said what login it wants, if it has not yet.
+    if (server.status.state !== "login_needed") await server.connect().catch(() => undefined);
+    return this.#options.logins.begin(name, definition.entry);
+  }
+
+  async finishLogin(answer: LoginAnswer): Promise<string> {
+    const name = await this.#options.logins.finish(answer);
+    const member = this.#members.get(name);
+    if (member !== undefined) await this.#loginChanged(member);
+    return name;
+  }
+
+  /** Whether the login is done by then. */
+  waitForLogin(id: string, ms: number): Promise<boolean> {
+    return this.#options.logins.wait(id, ms);
+  }
+
+  /** Returns whether there was a login. */
+  async endLogin(name: string): Promise<boolean> {
+    const member = this.#getMember(name);
+    const ended = await this.#options.logins.end(name, member.definition.entry);
+    if (ended) await this.#loginChanged(member);
+    return ended;
   }
 
   get statuses(): readonly (
@@ -146,7 +186,7 @@ export class Upstreams implements AsyncDisposable {
   }
 
   #join(definition: Member["definition"], configHash: string, known: KnownOffer | undefined): Member {
-    const { limits, groups, log } = this.#options;
+    const { limits, logins, groups, log } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
@@ -154,6 +194,7 @@ export class Upstreams implements AsyncDisposable {
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
       groups,
       log,
+      auth: logins.authFor(name, entry),
       era: known?.era,
       onOffer: (fresh) => this.#learn(member, fresh),
       onEra: (verdict) => this.#keepEra(member, verdict),
@@ -184,6 +225,18 @@ export class Upstreams implements AsyncDisposable {
     };
     this.#writing = this.#writing.then(write);
     await this.#writing;
+  }
+
+  #getMember(name: string): Member {
+    const member = this.#members.get(name);
+    if (member !== undefined) return member;
+    throw new PmlError("server_not_found", `No server named "${name}" is in use`, { hint: "All servers: pml servers" });
+  }
+
+  async #loginChanged(member: Member): Promise<void> {
+    await member.server.loginChanged();
+    this.#keepEra(member, undefined);
+    member.server.connect().catch(() => undefined); // how that ends is in its status
   }
 
   #keepEra({ definition, configHash }: Member, verdict: EraVerdict | undefined): void {

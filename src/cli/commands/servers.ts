@@ -24,19 +24,22 @@ export const servers: Command = {
     const rows = await callDaemon<ServerRow[]>(await reachDaemon(input), "GET", "/api/servers");
     const table = rows.map(({ name, state, tools, protocol, ...row }) => ({
       name,
-      state,
+      state: state.replaceAll("_", " "),
       tools: tools === undefined ? "" : String(tools),
       protocol: protocol ?? "",
-      problem: describeProblem({ state, ...row }),
+      problem: describeProblem({ name, state, ...row }),
     }));
     return { data: rows, text: rows.length === 0 ? "No servers are configured" : formatTable(table) };
   },
 };
 
-function describeProblem({ state, lastError, changedTools }: Pick<ServerRow, "state" | "lastError" | "changedTools">) {
+function describeProblem({ name, state, lastError, changedTools }: ServerRow): string {
   const { length } = changedTools;
   const changed = `${length} ${length === 1 ? "tool" : "tools"} changed: pml review`;
-  return [...(state === "ready" ? [] : [lastError ?? ""]), ...(length === 0 ? [] : [changed])]
+  return [
+    ...(state === "ready" ? [] : [state === "login_needed" ? `pml login ${name}` : (lastError ?? "")]),
+    ...(length === 0 ? [] : [changed]),
+  ]
     .filter(Boolean)
     .join("; ");
 }

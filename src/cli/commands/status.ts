@@ -15,6 +15,8 @@ interface DaemonStatus {
   readonly clients: number;
   /** Tools whose definition changed and nobody accepted. */
   readonly changedTools: number;
+  /** Servers that want one. */
+  readonly loginsNeeded: readonly string[];
   readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
 }
 
@@ -35,7 +37,10 @@ export const status: Command = {
       };
     }
     const report = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
-    const notes = report.changedTools > 0 ? ["Look at the changed tools: pml review"] : [];
+    const notes = [
+      ...(report.changedTools > 0 ? ["Look at the changed tools: pml review"] : []),
+      ...report.loginsNeeded.map((server) => `A server wants a login: pml login ${server}`),
+    ];
     return { data: { running: true, ...report }, text: describe(report), notes };
   },
 };
