@@ -177,13 +177,13 @@ export class UpstreamServer implements AsyncDisposable {
       await this.#takeOver(connection);
       return connection;
     } catch (error) {
-      // What could not be reached did not stumble over how it was asked.
-      if (!isUnreachable(error)) this.#era.failed();
+      const refusal = this.#options.auth?.explain(error);
+      // What could not be reached, or wants a login, did not stumble over how it was asked.
+      if (refusal === undefined && !isUnreachable(error)) this.#era.failed();
       const process = this.#startingProcess();
       await Promise.all([...this.#opening].map((transport) => transport.close()));
       this.#condition.keepWords(process);
       const limitMs = this.#options.limits.connectMs;
-      const refusal = this.#options.auth?.explain(error);
       if (refusal?.code === "login_needed") {
         this.#condition.lastError = refusal.message;
         this.#condition.enter("login_needed"); // until somebody calls it or logs in

@@ -1,10 +1,11 @@
 /** Questions that servers ask in the middle of a call: each reaches whoever made that call, and only them. */
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { McpServerEntry } from "../../src/config/schema.ts";
 import { createAskingServer } from "../support/asking-server.ts";
 import { call, startGateway } from "../support/gateway-home.ts";
-import { connectClient } from "../support/mcp-client.ts";
+import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { startRemoteServer } from "../support/remote-server.ts";
 import { until } from "../support/pml.ts";
 
@@ -25,13 +26,12 @@ function createUser(word: string): {
   };
 }
 
-const program: McpServerEntry = {
-  command: process.execPath,
-  args: [join(import.meta.dirname, "..", "support", "asking-server.ts"), "--stdio"],
-};
+function asking(era: "--stdio" | "--legacy"): McpServerEntry {
+  return { command: process.execPath, args: [join(import.meta.dirname, "..", "support", "asking-server.ts"), era] };
+}
 
 async function startServer(kind: "program" | "address"): Promise<{ entry: McpServerEntry } & AsyncDisposable> {
-  if (kind === "program") return { entry: program, [Symbol.asyncDispose]: async () => undefined };
+  if (kind === "program") return { entry: asking("--legacy"), [Symbol.asyncDispose]: async () => undefined };
   const remote = await startRemoteServer({ era: "2025", create: createAskingServer });
   return { entry: { url: remote.url }, [Symbol.asyncDispose]: () => remote[Symbol.asyncDispose]() };
 }
@@ -127,3 +127,62 @@ test.each(["program", "address"] as const)(
     }
   },
 );
+
+describe.each(clientKinds)("a client over $transport, $era", (kind) => {
+  test("is asked by servers of both eras, with a form or for a page, and told which one asks", async () => {
+    await using home = await startGateway({ current: asking("--stdio"), old: asking("--legacy") });
+    await home.ready("current", "old");
+    await using connected = await connectClient(home.path, { ...kind, answer: createUser("mine").answer });
+    const { client, questions } = connected;
+    for (const server of ["current", "old"]) {
+      expect((await call(client, `${server}__ask`, { who: "me" })).text).toMatch(/^me: .*"word":"mine"/);
+      expect((await call(client, `${server}__visit`)).text).toContain(`"action":"accept"`);
+      expect(questions.splice(0)).toEqual([
+        `[${server}] A word for me?`,
+        `[${server}] Look at this: https://example.com/page`,
+      ]);
+    }
+  });
+
+  test("that cannot answer is not waited for: the call says what it would have needed", async () => {
+    await using home = await startGateway({ current: asking("--stdio"), old: asking("--legacy") });
+    await home.ready("current", "old");
+    await using connected = await connectClient(home.path, kind);
+    for (const server of ["current", "old"]) {
+      const outcome = await call(connected.client, `${server}__sample`).then(
+        ({ text, isError }) => `${isError} ${text}`,
+        (error: unknown) => `true ${String(error)}`,
+      );
+      expect(outcome).toMatch(/^true .*(sampling|createMessage)/);
+      expect(await call(connected.client, `${server}__plain`)).toEqual(plain);
+    }
+  });
+});
+
+test("an answer counts for the question it was asked with: an altered state is refused, and so is a second answer", async () => {
+  await using home = await startGateway({ old: asking("--legacy") });
+  await home.ready("old");
+  await using connected = await connectClient(home.path, {
+    transport: "http",
+    era: "auto",
+    answer: { action: "cancel" },
+  });
+  const send = (more: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const params = { name: "old__ask", arguments: { who: "me" }, ...more };
+    return connected.client.request({ method: "tools/call", params }, z.record(z.string(), z.unknown()), {
+      allowInputRequired: true,
+    });
+  };
+  const asked = await send({});
+  expect(asked).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
+  const state = String(asked["requestState"]);
+  const inputResponses = { answer: { action: "accept", content: { word: "mine" } } };
+  const altered = `${state.slice(0, -4)}${state.endsWith("AAAA") ? "BBBB" : "AAAA"}`;
+  await expect(send({ inputResponses, requestState: altered })).rejects.toMatchObject({ code: -32_602 });
+  const answered = await send({ inputResponses, requestState: state });
+  expect(JSON.stringify(answered)).toContain("mine");
+  await expect(send({ inputResponses, requestState: state })).rejects.toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining("not waiting any more"),
+  });
+});

@@ -8,6 +8,7 @@ interface ServerRow {
   readonly name: string;
   readonly state: string;
   readonly pid?: number;
+  readonly failures: number;
   readonly lastError?: string;
   readonly stderr?: readonly string[];
 }

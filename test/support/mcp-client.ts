@@ -36,14 +36,14 @@ export async function connectClient(home: string, options: ClientOptions = {}): 
   const client = new Client(
     { name: "test-client", version: "1.0.0" },
     {
-      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      capabilities: answer === undefined ? {} : { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: era },
       listChanged: { tools: { onChanged: () => void (toolChanges.count += 1), autoRefresh: false, debounceMs: 0 } },
     },
   );
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", ({ params }) => {
-      questions.push(params.message);
+      questions.push(params.mode === "url" ? `${params.message}: ${params.url}` : params.message);
       return typeof answer === "function" ? answer(params.message) : answer;
     });
   }
