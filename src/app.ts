@@ -23,6 +23,7 @@ import { resolveSecretKey } from "./secrets/secret-key.ts";
 import { traced } from "./tracing.ts";
 import { Logins } from "./upstream/oauth/logins.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
+import { serverLogFolder } from "./upstream/server-output.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
@@ -144,7 +145,16 @@ async function openUpstreams(config: Config, { client, logins, log }: UpstreamPa
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
   const { changedTools } = config.upstream;
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, changedTools, logins, groups, log });
+  const upstreams = new Upstreams({
+    db: client.db,
+    scope: DEFAULT_SCOPE,
+    limits,
+    changedTools,
+    logins,
+    groups,
+    log,
+    logFolder: serverLogFolder(config.home),
+  });
   await upstreams.configure(definedServers(config));
   return upstreams;
 }

@@ -1,22 +1,25 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { fstatSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
 import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
+import { createResourceServer } from "../auth/resource-server.ts";
+import type { GuardSettings } from "../http/guard.ts";
 import { startHttpServer } from "../http/http-server.ts";
+import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { countWaiting } from "../http/upstream-routes.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
-import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+import { reportNames } from "../mcp/name-report.ts";
+import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
-import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { type DaemonInfo, daemonLogFile, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { createMcpEdge } from "./mcp-edge.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -32,40 +35,41 @@ export interface DaemonOptions {
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
+  assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
-  captureWarnings(log);
+  const log = openLog(config, token);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
-  using connections = createConnections(gateway, token);
-  const { factory } = connections;
-  const shims = createStdioConnections(gateway, factory, log);
-  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  const onLimitReached = (key: string): void => metrics.limitReached(key);
+  using edge = createMcpEdge({ gateway, config, token, log, onLimitReached });
+  const { shims, endpoint } = edge;
   const activity = trackActivity(() => shims.count);
-  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
-  const started = Date.now();
-  const { host, port, allowedHosts } = config.http;
+  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count, countOpen: edge.count });
+  const { host, port } = config.http;
+  const guard = createGuard({ config, token, log, onRefused: (reason) => metrics.authRefused(reason) });
   await using server = await startHttpServer({
     host,
     port,
     portChosen: config.portChosen,
-    guard: { token, hosts: allowedHosts },
+    guard,
     routes: createRoutes({
       app,
       endpoint,
+      resourceServer: guard.resourceServer,
       metrics,
       uploads: emptyUploads(config.home),
       status: async () => ({
         ...info,
         home: config.home,
-        uptimeSeconds: Math.round((Date.now() - started) / 1000),
+        uptimeSeconds: Math.round(process.uptime()),
         clients: shims.count,
         ...countWaiting(app),
         database: await app.databaseStatus(),
       }),
+      names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
     onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
@@ -78,8 +82,8 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   // ended first, or the server would wait for them
   await using _endpoint = endpoint;
   await using _shims = shims;
-  const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
-  app.logins.listenAt(isWildcard(host) ? `http://127.0.0.1:${server.port}` : info.url);
+  const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
+  app.logins.listenAt(info.url);
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
@@ -91,10 +95,35 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   log.info({ reason: await stop.promise }, "ending");
 }
 
-/** Libraries warn on the console; there it would be neither a line of JSON nor free of secrets. */
-function captureWarnings(log: Logger): void {
+/** In the foreground somebody may watch stderr; in the background that is the log file itself. */
+function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
+  if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
+  const file = daemonLogFile(home);
+  return { file, stderr: fstatSync(2).ino !== statSync(file, { throwIfNoEntry: false })?.ino };
+}
+
+interface GuardOptions {
+  readonly config: Config;
+  readonly token: string;
+  readonly log: Logger;
+  readonly onRefused: (reason: string) => void;
+}
+
+function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSettings {
+  const { auth, http } = config;
+  return {
+    token,
+    hosts: [...http.allowedHosts, ...hostNames(http.host)],
+    resourceServer: auth && createResourceServer({ settings: auth, log, onRefused }),
+  };
+}
+
+function openLog(config: Config, token: string): Logger {
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, token) });
+  // Libraries warn on the console; there it would be neither a line of JSON nor free of secrets.
   const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "a library warns");
   Object.assign(console, { warn });
+  return log;
 }
 
 function emptyUploads(home: string): string {
@@ -112,14 +141,6 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
 
 function knownSecrets(config: Config, token: string): string[] {
   return [token, config.database.url, readSecretKey()].filter((secret) => secret !== undefined);
-}
-
-function isWildcard(host: string): boolean {
-  return host === "0.0.0.0" || host === "::";
-}
-
-function urlHost(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

@@ -9,13 +9,13 @@ export function createOauthRoutes(app: App): Route[] {
     {
       method: "GET",
       path: "/oauth/callback",
-      public: true,
+      access: "public",
       handle: (request, response) => finishLogin(app, request, response),
     },
     {
       method: "GET",
       path: "/oauth/client.json",
-      public: true,
+      access: "public",
       handle: async (_request, response) => {
         const document = app.logins.clientDocument;
         if (document === undefined) sendJson(response, 404, { error: "upstream.clientMetadataUrl is not set" });

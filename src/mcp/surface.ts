@@ -37,7 +37,7 @@ export interface Surface {
   splitCanonical(canonical: string): Target;
 }
 
-const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
+export const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
 const HELD_REASON = "its definition changed under its name and nobody has accepted that";
 
 export function buildSurface(servers: readonly KnownServer[], settings: SurfaceSettings): Surface {

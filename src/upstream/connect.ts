@@ -13,6 +13,7 @@ import { version } from "../package-info.ts";
 import { findHttpStatus } from "./failures.ts";
 import type { ServerAuth } from "./oauth/server-auth.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import type { ServerOutput } from "./server-output.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
 export interface Connection {
@@ -30,6 +31,7 @@ export interface ConnectOptions {
   readonly auth: ServerAuth | undefined;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
+  readonly output?: ServerOutput | undefined;
   /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }

@@ -3,12 +3,13 @@ import type { McpServerEntry } from "../config/schema.ts";
 import type { Logger } from "../log.ts";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
-import { addCurrentParams, type CurrentParams, isModern } from "./current-protocol.ts";
+import { adaptRequest, type CurrentParams, isModern } from "./current-protocol.ts";
 import { CallTimeout, isTimeout, SessionGone } from "./failures.ts";
 import type { ServerAuth } from "./oauth/server-auth.ts";
 import { anyResult } from "./passthrough.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
+import type { ServerOutput } from "./server-output.ts";
 import { asProcess, type StdioProcess } from "./stdio-process.ts";
 import { type TurnKind, Turns } from "./turns.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
@@ -26,6 +27,7 @@ export interface ConnectionOptions {
   readonly entry: McpServerEntry;
   readonly limits: UpstreamLimits;
   readonly groups: ProcessGroups;
+  readonly output: ServerOutput | undefined;
   readonly log: Logger;
   readonly era: PriorDiscovery | undefined;
   readonly auth: ServerAuth | undefined;
@@ -54,13 +56,14 @@ export class LiveConnection implements AsyncDisposable {
   #lost: string | undefined;
 
   static async open(options: ConnectionOptions): Promise<LiveConnection> {
-    const { entry, limits, groups, onNoise } = options;
+    const { entry, limits, groups, output, onNoise } = options;
     const calls = new ActiveCalls(options.name, options.askers);
     const opened: { live?: LiveConnection } = {};
     const connection = await connectServer({
       entry,
       timeoutMs: limits.connectMs,
       groups,
+      output,
       era: options.era,
       auth: options.auth,
       onNoise: (line) => {
@@ -98,7 +101,7 @@ export class LiveConnection implements AsyncDisposable {
     const { method, signal, onProgress, current = {} } = request;
     const modern = isModern(this.client);
     using turn = modern ? NO_TURN : await this.#turns.begin(kind, signal);
-    const params = modern ? addCurrentParams(request.params, current) : request.params;
+    const { params, options } = adaptRequest(this.client, request.params, current);
     const session = this.client.transport?.sessionId;
     using call = this.#calls.begin({ listener: request, subject: subjectOf(request), turn });
     const { callMs, longestCallMs } = this.#options.limits;
@@ -108,6 +111,7 @@ export class LiveConnection implements AsyncDisposable {
         resetTimeoutOnProgress: true,
         maxTotalTimeout: longestCallMs,
         allowInputRequired: true,
+        ...options,
         ...(signal === undefined ? {} : { signal }),
         // Asked for even when nobody listens: without it a server sends none, and the call could time out.
         onprogress: (progress) => {

@@ -9,6 +9,7 @@ export class ServerCondition {
   readonly #log: Logger;
   #state: ServerState = "idle";
   #since = new Date();
+  #startMs: number | undefined;
   #stderr: readonly string[] = [];
   lastError: string | undefined;
 
@@ -25,11 +26,21 @@ export class ServerCondition {
     return this.#since;
   }
 
+  /** How long it took to start and list what it has, the last time. */
+  get startMs(): number | undefined {
+    return this.#startMs;
+  }
+
   enter(state: ServerState): void {
     if (this.#state === "stopped") return; // whatever was under way then changes nothing any more
+    const now = new Date();
+    if (state === "ready") this.#startMs = now.getTime() - this.#since.getTime();
     this.#state = state;
-    this.#since = new Date();
-    this.#log.debug({ server: this.#name, state }, "upstream state");
+    this.#since = now;
+    const server = this.#name;
+    if (state === "ready") this.#log.info({ server, ms: this.#startMs }, "server connected");
+    else if (state === "backoff") this.#log.warn({ server, error: this.lastError }, "server not available");
+    else this.#log.debug({ server, state }, "server state");
   }
 
   /** What the server said, or, while a new process has said nothing yet, what the one before it did. */

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ProtocolError, type Transport } from "@modelcontextprotocol/client";
-import type { McpServerEntry } from "../config/schema.ts";
-import type { Logger } from "../log.ts";
 import { CallRouter } from "./call-router.ts";
 import { isModern, listenForChanges } from "./current-protocol.ts";
-import { EraMemory, type EraVerdict } from "./era-verdict.ts";
+import { EraMemory } from "./era-verdict.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -12,35 +10,17 @@ import {
   isUnreachable,
   ServerUnavailable,
   SessionGone,
+  type StartFailure,
 } from "./failures.ts";
 import { type ConnectionOptions, LiveConnection, type UpstreamRequest } from "./live-connection.ts";
-import type { Offer } from "./offer.ts";
-import type { ProcessGroups } from "./process-groups.ts";
-import { findMissingScope, type ServerAuth } from "./oauth/server-auth.ts";
+import { findMissingScope } from "./oauth/server-auth.ts";
 import { OfferReader } from "./read-offer.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./retry-plan.ts";
 import { ServerCondition } from "./server-condition.ts";
 import type { ServerStatus } from "./server-status.ts";
 import { asProcess, type StdioProcess } from "./stdio-process.ts";
-import type { UpstreamLimits } from "./upstream-limits.ts";
-
-export interface UpstreamOptions {
-  readonly name: string;
-  readonly entry: McpServerEntry;
-  readonly limits: UpstreamLimits;
-  readonly groups: ProcessGroups;
-  readonly log: Logger;
-  /** Of a remote server; left out, only the configured headers are sent. */
-  readonly auth?: ServerAuth | undefined;
-  /** What is known of its protocol from earlier. */
-  readonly era?: EraVerdict | undefined;
-  /** Told whenever the server was asked what it offers: after connecting and after a change. */
-  readonly onOffer: (offer: Offer) => void | Promise<void>;
-  /** Told when the server was asked which era it speaks. */
-  readonly onEra?: (verdict: EraVerdict) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
-}
+import type { UpstreamOptions } from "./upstream-options.ts";
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
 const SHORT_WAIT_MS = 1_000;
@@ -82,7 +62,7 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   get status(): ServerStatus {
-    const { state, since, lastError } = this.#condition;
+    const { state, since, startMs, lastError } = this.#condition;
     const process = this.#connection?.process ?? this.#startingProcess();
     const pid = process?.pid;
     const protocol = this.#connection?.client.getNegotiatedProtocolVersion();
@@ -92,9 +72,11 @@ export class UpstreamServer implements AsyncDisposable {
       since: since.toISOString(),
       inFlight: this.#calls.inFlight,
       failures: this.#retry.failures,
+      restarts: this.#retry.restarts,
       stderr: this.#condition.lastWords(process),
       ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
+      ...(startMs === undefined ? {} : { startMs }),
       ...(lastError === undefined ? {} : { lastError }),
     };
   }
@@ -143,7 +125,7 @@ export class UpstreamServer implements AsyncDisposable {
     const connection = this.#connection;
     this.#connection = undefined;
     this.#era.forget();
-    this.#retry.succeeded();
+    this.#retry.forget();
     this.#condition.enter("idle");
     await connection?.[Symbol.asyncDispose]();
     await this.#calls[Symbol.asyncDispose]();
@@ -177,24 +159,28 @@ export class UpstreamServer implements AsyncDisposable {
       await this.#takeOver(connection);
       return connection;
     } catch (error) {
-      const refusal = this.#options.auth?.explain(error);
-      // What could not be reached, or wants a login, did not stumble over how it was asked.
-      if (refusal === undefined && !isUnreachable(error)) this.#era.failed();
       const process = this.#startingProcess();
       await Promise.all([...this.#opening].map((transport) => transport.close()));
       this.#condition.keepWords(process);
-      const limitMs = this.#options.limits.connectMs;
-      if (refusal?.code === "login_needed") {
-        this.#condition.lastError = refusal.message;
-        this.#condition.enter("login_needed"); // until somebody calls it or logs in
-        throw refusal;
-      }
-      this.#condition.lastError =
-        refusal?.message ?? describeStartFailure({ error, exit: process?.exit, noise: heard.noise, limitMs });
-      throw this.#retryIn(this.#retry.failed());
+      throw this.#startFailed({ error, exit: process?.exit, noise: heard.noise });
     } finally {
       this.#opening.clear();
     }
+  }
+
+  #startFailed(failure: Omit<StartFailure, "limitMs">): Error {
+    const { auth, output, limits } = this.#options;
+    const refusal = auth?.explain(failure.error);
+    if (refusal?.code === "login_needed") {
+      this.#condition.lastError = refusal.message;
+      this.#condition.enter("login_needed"); // until somebody calls it or logs in
+      return refusal;
+    }
+    // What could not be reached, or logged in to, did not stumble over how it was asked.
+    if (refusal === undefined && !isUnreachable(failure.error)) this.#era.failed();
+    const reason = refusal?.message ?? describeStartFailure({ ...failure, limitMs: limits.connectMs });
+    this.#condition.lastError = output?.clean(reason) ?? reason;
+    return this.#retryIn(this.#retry.failed());
   }
 
   async #openExtra(): Promise<LiveConnection> {
@@ -207,12 +193,13 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   #connectionOptions(opening: Set<Transport>): Omit<ConnectionOptions, "era" | "onNoise"> {
-    const { name, entry, limits, groups, log, auth, onNotification } = this.#options;
+    const { name, entry, limits, groups, output, log, auth, onNotification } = this.#options;
     return {
       name,
       entry,
       limits,
       groups,
+      output,
       log,
       auth,
       askers: this.#calls.askers,

@@ -10,6 +10,7 @@ import { contentHash, type Offer } from "./offer.ts";
 import type { LoginAnswer, Logins, StartedLogin } from "./oauth/logins.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { readFlags, type ToolFlag } from "./review-store.ts";
+import { createServerOutput } from "./server-output.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamServer } from "./upstream-server.ts";
@@ -24,6 +25,8 @@ export interface UpstreamsOptions {
   /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
+  /** Where the servers' stderr is kept. */
+  readonly logFolder: string;
 }
 
 /** A server of the configuration and, once it was ever reached, what it offers. */
@@ -186,7 +189,7 @@ export class Upstreams implements AsyncDisposable {
   }
 
   #join(definition: Member["definition"], configHash: string, known: KnownOffer | undefined): Member {
-    const { limits, logins, groups, log } = this.#options;
+    const { limits, logins, groups, log, logFolder } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
@@ -194,6 +197,7 @@ export class Upstreams implements AsyncDisposable {
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
       groups,
       log,
+      output: createServerOutput(logFolder, name, entry),
       auth: logins.authFor(name, entry),
       era: known?.era,
       onOffer: (fresh) => this.#learn(member, fresh),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/errors.ts";
-import { type AuthorizationServer, startAuthorizationServer } from "../support/authorization-server.ts";
+import { type LoginServer, startLoginServer } from "../support/login-server.ts";
 import { createServerDatabase } from "../support/databases.ts";
 import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { logIn } from "../support/login.ts";
@@ -17,7 +17,7 @@ function readEverything(folder: string): string {
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join("\n");
 }
 
-function countRequests(authority: AuthorizationServer, request: string): number {
+function countRequests(authority: LoginServer, request: string): number {
   return authority.requests.filter((each) => each === request).length;
 }
 
@@ -28,7 +28,7 @@ async function waitForLoginState(home: GatewayHome): Promise<void> {
 test.each(["current", "2025"] as const)(
   "a server of the %s era wants a login: calls say so, pml login makes one, it outlives a restart and is nowhere in clear",
   async (era) => {
-    await using authority = await startAuthorizationServer();
+    await using authority = await startLoginServer();
     await using remote = await startProtectedServer(authority, era);
     await using home = await startGateway({ docs: { url: remote.url } });
     const options = { home: home.path };
@@ -61,7 +61,7 @@ test.each(["current", "2025"] as const)(
 );
 
 test("a login that ended is renewed once for many calls; one that cannot be renewed is wanted anew", async () => {
-  await using authority = await startAuthorizationServer();
+  await using authority = await startLoginServer();
   await using remote = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url } });
   const options = { home: home.path };
@@ -92,7 +92,7 @@ test("a login that ended is renewed once for many calls; one that cannot be rene
 });
 
 test("tokens that end soon are renewed before they do, and pml logout ends the login there as well as here", async () => {
-  await using authority = await startAuthorizationServer({ tokenSeconds: 20 });
+  await using authority = await startLoginServer({ tokenSeconds: 20 });
   await using remote = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url } });
   const options = { home: home.path };
@@ -109,7 +109,7 @@ test("tokens that end soon are renewed before they do, and pml logout ends the l
 });
 
 test("a call that needs more than the login allows says so; the next login asks for both", async () => {
-  await using authority = await startAuthorizationServer();
+  await using authority = await startLoginServer();
   await using remote = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url } });
   const options = { home: home.path };
@@ -127,7 +127,7 @@ test("a call that needs more than the login allows says so; the next login asks 
 });
 
 test("where a server takes an address for a client, PML registers nowhere", async () => {
-  await using authority = await startAuthorizationServer({ clientDocuments: true });
+  await using authority = await startLoginServer({ clientDocuments: true });
   await using remote = await startProtectedServer(authority);
   const clientMetadataUrl = "https://pml.example/oauth/client.json";
   await using home = await startGateway({ docs: { url: remote.url } }, { config: { upstream: { clientMetadataUrl } } });
@@ -143,7 +143,7 @@ test("where a server takes an address for a client, PML registers nowhere", asyn
 });
 
 test("an answer in the name of another issuer is refused, and so is a state that is unknown or used", async () => {
-  await using authority = await startAuthorizationServer({ wrongIssuer: true });
+  await using authority = await startLoginServer({ wrongIssuer: true });
   await using remote = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url } });
   await waitForLoginState(home);
@@ -161,7 +161,7 @@ test("an answer in the name of another issuer is refused, and so is a state that
 });
 
 test("a login is bound to its address: another server under the same name does not get to see it", async () => {
-  await using authority = await startAuthorizationServer();
+  await using authority = await startLoginServer();
   await using remote = await startProtectedServer(authority);
   await using other = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url } });
@@ -175,7 +175,7 @@ test("a login is bound to its address: another server under the same name does n
 
 test("a machine logs in by itself, with a secret that is named and not written down", async () => {
   const machine = { id: "robot", secret: "robot-s3cret" };
-  await using authority = await startAuthorizationServer({ machine });
+  await using authority = await startLoginServer({ machine });
   await using remote = await startProtectedServer(authority);
   const oauth = {
     grant: "client_credentials",
@@ -200,7 +200,7 @@ test("a machine logs in by itself, with a secret that is named and not written d
 });
 
 test("a secret goes to the issuer it was registered with and nowhere else", async () => {
-  await using authority = await startAuthorizationServer({ machine: { id: "robot", secret: "robot-s3cret" } });
+  await using authority = await startLoginServer({ machine: { id: "robot", secret: "robot-s3cret" } });
   await using remote = await startProtectedServer(authority);
   const oauth = {
     grant: "client_credentials",
@@ -216,7 +216,7 @@ test("a secret goes to the issuer it was registered with and nowhere else", asyn
 });
 
 test("configured headers are sent as they are, and no login is wanted then", async () => {
-  await using authority = await startAuthorizationServer();
+  await using authority = await startLoginServer();
   await using remote = await startProtectedServer(authority);
   await using home = await startGateway({ docs: { url: remote.url, headers: { Authorization: "Bearer mine" } } });
   await until("it was refused", async () => (await home.server("docs")).state === "backoff");
@@ -226,7 +226,7 @@ test("configured headers are sent as they are, and no login is wanted then", asy
 });
 
 test("on a shared database a login needs a key that all gateways have", async () => {
-  await using authority = await startAuthorizationServer();
+  await using authority = await startLoginServer();
   await using remote = await startProtectedServer(authority);
   const config = { database: { url: await createServerDatabase() } };
   const entries = { docs: { url: remote.url } };

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { McpServer } from "@modelcontextprotocol/server";
-import type { AuthorizationServer } from "./authorization-server.ts";
+import type { LoginServer } from "./login-server.ts";
 import { type RemoteServer, startRemoteServer } from "./remote-server.ts";
 
 /** A remote server that lets in only whoever has a token of the authorization server; `write` needs more than others. */
 export async function startProtectedServer(
-  authority: AuthorizationServer,
+  authority: LoginServer,
   era: "current" | "2025" = "current",
 ): Promise<RemoteServer> {
   const intercept = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {

@@ -1,0 +1,111 @@
+import type { JsonSchema, JsonValue } from "../json.ts";
+
+/** Where something stands in the program as it was submitted; lines count from 1, columns from 0, offsets in UTF-16 units. */
+export interface SourceRange {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where the value of an argument comes from. */
+export type ArgumentValue =
+  | { readonly type: "literal"; readonly value: JsonValue }
+  /** `n1.content`: node id and path; a larger expression keeps its text and names the nodes it reads. */
+  | { readonly type: "reference"; readonly expression: string; readonly nodes: readonly string[] }
+  | { readonly type: "parameter"; readonly parameterName: string };
+
+export type ArgumentsStructure = Readonly<Record<string, ArgumentValue>>;
+
+interface NodeBase {
+  readonly id: string;
+  /** Tells nodes of the same tool apart, for people: `fs:read (config.json)`. */
+  readonly label: string;
+  readonly range: SourceRange;
+}
+
+export type StructureNode = NodeBase &
+  (
+    | { readonly type: "task"; readonly tool: string; readonly arguments?: ArgumentsStructure }
+    | { readonly type: "capability"; readonly capability: string; readonly arguments?: ArgumentsStructure }
+    /** A call whose tool is known only when the program runs. */
+    | { readonly type: "dynamic"; readonly expression: string }
+    | { readonly type: "decision"; readonly condition: string }
+    | { readonly type: "fork"; readonly combinator: "all" | "allSettled" | "race" | "any" }
+    | { readonly type: "join" }
+    | { readonly type: "loop"; readonly over: string }
+    | { readonly type: "try" }
+  );
+
+export interface FieldMapping {
+  readonly fromField: string;
+  readonly toField: string;
+  readonly typeCompatible: boolean;
+}
+
+export type Coverage = "strict" | "partial" | "optional";
+
+export type StructureEdge = { readonly from: string; readonly to: string } & (
+  | { readonly type: "sequence" }
+  /** `true`, `false`, `case "a"`, `default`, `catch`. */
+  | { readonly type: "conditional"; readonly outcome: string }
+  | { readonly type: "provides"; readonly coverage?: Coverage; readonly fieldMapping?: readonly FieldMapping[] }
+  /** From a loop or try to the outermost nodes of its body. */
+  | { readonly type: "contains" }
+);
+
+/** The static DAG of a program, known before anything runs. Nodes are in source order. */
+export interface StaticStructure {
+  readonly nodes: readonly StructureNode[];
+  readonly edges: readonly StructureEdge[];
+}
+
+/** What is known of one tool when a program is analysed. */
+export interface KnownTool {
+  /** `server:tool`. */
+  readonly id: string;
+  readonly inputSchema?: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+}
+
+/** Names in code to tools; the analysis gets facts, never a database. */
+export interface ToolCatalogue {
+  /** By the names used in code: `mcp.<server>.<tool>`, in identifier or original spelling. */
+  findTool(server: string, tool: string): KnownTool | undefined;
+}
+
+/** A program ready to run: JavaScript with call sites and branches marked. */
+export interface InstrumentedProgram {
+  /** An expression that evaluates to `async (args, __pml) => …`. */
+  readonly code: string;
+  /** From a position in `code` (line from 1, column from 0) to the submitted text. */
+  originalPosition(line: number, column: number): { readonly line: number; readonly column: number };
+}
+
+export interface AnalysedProgram {
+  readonly structure: StaticStructure;
+  /** JSON Schema of `args`. */
+  readonly parameters: JsonSchema;
+  /** Names used without being declared; they are taken from `args`. */
+  readonly implicitParameters: readonly string[];
+  /** `sha256` in hex over the source without comments, formatting and types. */
+  readonly hash: string;
+  /** Ids of all tools that can be called, sorted; computed names are not among them. */
+  readonly tools: readonly string[];
+  /** Names of all capabilities that can be called, sorted. */
+  readonly capabilities: readonly string[];
+  readonly hasDynamicCalls: boolean;
+  readonly instrumented: InstrumentedProgram;
+}
+
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+  /** The offending line of the program. */
+  readonly excerpt: string;
+}
+
+export type AnalysisOutcome =
+  | { readonly kind: "program"; readonly program: AnalysedProgram }
+  | { readonly kind: "syntax_error"; readonly problem: SyntaxProblem };
