@@ -1,12 +1,14 @@
 /**
  * The official conformance suite against `pml serve` with one server behind it, listed under its own
- * names: what passes, passes through the gateway. Exits with 1 when a required check fails.
+ * names: what passes, passes through the gateway. Then its logins, with the gateway as the client of the
+ * suite's own servers. Exits with 1 when a required check fails.
  */
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { cacheFolder } from "../test/support/cache-folder.ts";
 import { servers } from "../test/support/upstream-servers.ts";
 import { startGateway } from "./conformance/gateway.ts";
-import { type Finding, installSuite, runRequirements, type SetResult } from "./conformance/suite.ts";
+import { type Finding, installSuite, runAuthScenarios, runRequirements, type SetResult } from "./conformance/suite.ts";
 import { writeEvidence } from "./evidence.ts";
 import { startTokenProxy } from "./conformance/token-proxy.ts";
 
@@ -23,8 +25,9 @@ const RUNS: readonly Run[] = [
 ];
 
 const CHECKLIST_IDS: Readonly<Record<string, string>> = { "2025-11-25": "mcp-1", "2026-07-28": "mcp-2" };
+const AUTH_REVISION = "2026-07-28";
 
-type RunResult = SetResult & Pick<Run, "server">;
+type RunResult = SetResult & { readonly server: Run["server"] | "the suite's own" };
 
 async function run({ server, requirements }: Run, signal: AbortSignal): Promise<RunResult[]> {
   await using gateway = await startGateway(server === "both eras" ? servers.fixture() : servers.fixture("--legacy"));
@@ -70,6 +73,8 @@ for (const stopSignal of ["SIGINT", "SIGTERM"] as const) process.once(stopSignal
 await installSuite();
 const results: RunResult[] = [];
 for (const each of RUNS) results.push(...(await run(each, stop.signal)));
+const client = join(import.meta.dirname, "conformance", "auth-client.ts");
+results.push({ server: "the suite's own", ...(await runAuthScenarios(AUTH_REVISION, client, stop.signal)) });
 writeFileSync(cacheFolder("conformance.json"), `${JSON.stringify(results, null, 2)}\n`);
 print(results);
 const passed = ({ failures, missing }: RunResult): boolean => failures.length + missing.length === 0;

@@ -35,6 +35,7 @@ export const LAYERS: readonly Layer[] = [
   },
   { name: "permission-words", files: ["src/permissions/effect.ts", "src/permissions/tool-pattern.ts"], uses: [] },
   { name: "config", files: ["src/config/"], uses: ["permission-words", "errors", "basics"] },
+  { name: "secrets", files: ["src/secrets/"], uses: ["errors"] },
   { name: "clients", files: ["src/clients/"], uses: ["config", "errors", "basics"] },
   { name: "auth", files: ["src/auth/"], uses: ["config", "errors", "basics"] },
   {
@@ -92,13 +93,14 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "upstream",
     files: ["src/upstream/"],
-    uses: ["execution-ports", "capabilities", "config", "db-client", "errors", "basics"],
+    uses: ["execution-ports", "capabilities", "config", "secrets", "db-client", "errors", "basics"],
   },
   {
     name: "app",
     files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
     uses: [
       "config",
+      "secrets",
       "db",
       "db-client",
       "capabilities",
@@ -154,6 +156,7 @@ export const LAYERS: readonly Layer[] = [
       "clients",
       "permissions",
       "config",
+      "secrets",
       "db",
       "housekeeping",
       "errors",

@@ -1,7 +1,7 @@
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
-import { environment } from "./config/environment.ts";
+import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
 import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import { contentHash } from "./content-hash.ts";
@@ -29,9 +29,13 @@ import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
+import { createSeal, type Seal } from "./secrets/seal.ts";
+import { resolveSecretKey } from "./secrets/secret-key.ts";
 import { traced } from "./tracing.ts";
+import { Logins } from "./upstream/oauth/logins.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
 import { serverLogFolder } from "./upstream/server-output.ts";
+import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
@@ -51,12 +55,16 @@ export interface App extends AsyncDisposable {
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly results: KeptResults;
+  readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
   /** Takes over the servers of a configuration; those that are the same keep running. */
   configureServers(config: Config): Promise<void>;
   /** What the rules say about a tool that no program has been approved for. */
   decideTool(id: string): Promise<ToolVerdict>;
+  /** Changed tools that nobody has accepted. */
+  listReviews(subject?: string): Promise<Review[]>;
+  decideReviews(request: ReviewRequest): Promise<Review[]>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<ImportResult>;
@@ -91,7 +99,12 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     }),
   );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
-  const upstreams = opening.use(await openUpstreams(config, client, log));
+  const logins = createLogins(config, client, log);
+  const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
+  events.subscribe(({ kind }) => {
+    if (kind !== "scope_changed") return;
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+  });
   const { engine, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
@@ -106,11 +119,18 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     permissions,
     results: createKeptResults(client.db, DEFAULT_SCOPE),
     databaseLost: client.lost,
+    logins,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
     },
     decideTool: (id) => decideTool(permissions, upstreams, id),
+    listReviews: (subject) => listReviews(client.db, DEFAULT_SCOPE, subject),
+    async decideReviews(request) {
+      const decided = await decideReviews(client.db, DEFAULT_SCOPE, request);
+      await upstreams.reloadFlags();
+      return decided;
+    },
     databaseStatus: async () => ({
       engine: client.engine,
       at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
@@ -152,7 +172,13 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
   }
 }
 
-async function openUpstreams(config: Config, client: DatabaseClient, log: Logger): Promise<Upstreams> {
+interface UpstreamParts {
+  readonly client: DatabaseClient;
+  readonly logins: Logins;
+  readonly log: Logger;
+}
+
+async function openUpstreams(config: Config, { client, logins, log }: UpstreamParts): Promise<Upstreams> {
   const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
   const limits = {
     connectMs: connectSeconds * 1000,
@@ -163,16 +189,32 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
   };
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
+  const { changedTools } = config.upstream;
   const upstreams = new Upstreams({
     db: client.db,
     scope: DEFAULT_SCOPE,
     limits,
+    changedTools,
+    logins,
     groups,
     log,
     logFolder: serverLogFolder(config.home),
   });
   await upstreams.configure(definedServers(config));
   return upstreams;
+}
+
+function createLogins(config: Config, { db, engine }: DatabaseClient, log: Logger): Logins {
+  let seal: Seal | undefined;
+  const sources = {
+    value: readSecretKey(),
+    file: config.secrets.keyFile,
+    home: config.home,
+    shared: engine === "postgres",
+  };
+  const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
+  const { clientMetadataUrl, redirectUrl } = config.upstream;
+  return new Logins({ db, scope: DEFAULT_SCOPE, getSeal, clientMetadataUrl, redirectUrl, log });
 }
 
 function definedServers({ mcpServers, home }: Config): ServerDefinition[] {

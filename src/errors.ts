@@ -91,6 +91,17 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A row to be imported contradicts one that is already there.",
   },
+  secret_key_missing: {
+    id: "PML-E2012",
+    exit: EXIT.failed,
+    meaning:
+      "There is no usable key to seal secrets with. A shared database needs one in PML_SECRET_KEY or secrets.keyFile.",
+  },
+  secret_unreadable: {
+    id: "PML-E2013",
+    exit: EXIT.failed,
+    meaning: "A stored secret was sealed with another key, or altered.",
+  },
   tool_not_found: {
     id: "PML-E3001",
     exit: EXIT.notFound,
@@ -150,6 +161,27 @@ export const ERRORS = {
     id: "PML-E3012",
     exit: EXIT.notFound,
     meaning: "The result was kept for `results.ttlSeconds` and is gone.",
+  },
+  tool_changed: {
+    id: "PML-E3013",
+    exit: EXIT.needsPerson,
+    meaning:
+      "A tool's definition changed under its name and nobody has accepted it. `pml review` shows the difference.",
+  },
+  review_not_found: {
+    id: "PML-E3014",
+    exit: EXIT.notFound,
+    meaning: "No changed tool of that name, or with that definition, waits for a review.",
+  },
+  login_needed: {
+    id: "PML-E3015",
+    exit: EXIT.needsPerson,
+    meaning: "A remote server wants to know on whose behalf it is called. `pml login <server>` tells it.",
+  },
+  login_failed: {
+    id: "PML-E3016",
+    exit: EXIT.failed,
+    meaning: "A login to a remote server was refused, not finished in time, or is not possible.",
   },
   daemon_unreachable: {
     id: "PML-E4001",

@@ -52,34 +52,57 @@ function installedVersion(): string | undefined {
 
 /** Runs everything that a revision of the protocol requires of a server. */
 export async function runRequirements(requirements: string, url: string, signal: AbortSignal): Promise<SetResult> {
-  const output = join(folder, "results", requirements);
+  const output = emptyOutput(requirements);
+  await runSuite(["server", "--url", url, "--requirements", requirements, "--output-dir", output], signal);
+  return summarise(requirements, readRequired("server", requirements), readChecks(output));
+}
+
+const AUTH = "auth/";
+const SCENARIO_MS = 90_000;
+
+/** Runs what a revision requires of a client that logs in. One after the other: each starts a gateway. */
+export async function runAuthScenarios(requirements: string, client: string, signal: AbortSignal): Promise<SetResult> {
+  const output = emptyOutput(`${requirements}-auth`);
+  const required = [...readRequired("client", requirements)].filter((name) => name.startsWith(AUTH));
+  const command = `${process.execPath} ${client}`;
+  for (const scenario of required) {
+    const which = ["--scenario", scenario, "--spec-version", requirements, "--timeout", String(SCENARIO_MS)];
+    await runSuite(["client", "--command", command, ...which, "--output-dir", output], signal);
+  }
+  return summarise(`${requirements} auth`, new Set(required), readChecks(output));
+}
+
+function emptyOutput(name: string): string {
+  const output = join(folder, "results", name);
   rmSync(output, { recursive: true, force: true });
-  const args = ["server", "--url", url, "--requirements", requirements, "--output-dir", output];
+  return output;
+}
+
+async function runSuite(args: readonly string[], signal: AbortSignal): Promise<void> {
   const run = spawn(process.execPath, [join(suite, "dist", "index.js"), ...args], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
     signal,
   });
   await once(run, "close");
-  const required = readRequired(readFileSync(join(suite, "requirements", `${requirements}.yaml`), "utf8"));
-  return summarise(requirements, required, readChecks(output));
 }
 
-/** The scenarios in the `server:` list, which is flat. */
-function readRequired(yaml: string): Set<string> {
-  const [, list = ""] = /^server:\n((?: {2}- .+\n)+)/m.exec(yaml) ?? [];
-  return new Set([...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name));
+/** The scenarios in one of the lists, which are flat. */
+function readRequired(list: "server" | "client", requirements: string): Set<string> {
+  const yaml = readFileSync(join(suite, "requirements", `${requirements}.yaml`), "utf8");
+  const [, scenarios = ""] = new RegExp(`^${list}:\\n((?: {2}- .+\\n)+)`, "m").exec(yaml) ?? [];
+  return new Set([...scenarios.matchAll(/- (\S+)/g)].map(([, name = ""]) => name));
 }
 
-const RESULT_FOLDER = /^server-(.+?)-\d{4}-\d{2}-\d{2}T/;
+const RESULT_FILE = /^(?:server-)?(.+?)-\d{4}-\d{2}-\d{2}T[^/]*\/checks\.json$/;
 
 function readChecks(output: string): Map<string, readonly Check[]> {
-  const folders = existsSync(output) ? readdirSync(output) : [];
+  const files = existsSync(output) ? readdirSync(output, { recursive: true, encoding: "utf8" }) : [];
   return new Map(
-    folders.flatMap((name) => {
-      const [, scenario] = RESULT_FOLDER.exec(name) ?? [];
+    files.flatMap((name) => {
+      const [, scenario] = RESULT_FILE.exec(name) ?? [];
       if (scenario === undefined) return [];
-      return [[scenario, JSON.parse(readFileSync(join(output, name, "checks.json"), "utf8")) as Check[]]];
+      return [[scenario, JSON.parse(readFileSync(join(output, name), "utf8")) as Check[]]];
     }),
   );
 }

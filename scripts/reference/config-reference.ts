@@ -36,6 +36,7 @@ replaced. A variable that is not set and has no default makes that server unusab
 | \`PML_PORT\` | \`http.port\` |
 | \`DATABASE_URL\` | \`database.url\` |
 | \`PML_LOG_LEVEL\` | \`log.level\` |
+| \`PML_SECRET_KEY\` | key that logins are sealed with; wins over \`secrets.keyFile\` |
 | \`PML_DEBUG\` | print where errors come from |
 | \`NO_COLOR\`, \`FORCE_COLOR\`, \`TERM=dumb\` | colours |
 `;

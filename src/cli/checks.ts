@@ -14,6 +14,7 @@ import { backupDirectory, listBackups } from "../housekeeping/backup.ts";
 import { version } from "../package-info.ts";
 import { PERMISSIONS_FILE, permissionsFiles, readRules } from "../permissions/read-rules.ts";
 import { describePortOwner } from "../port-owner.ts";
+import { secretKeyFile } from "../secrets/secret-key.ts";
 import { checkClients } from "./client-checks.ts";
 import type { DaemonStatus } from "./commands/status.ts";
 import { type Finding, fromError } from "./finding.ts";
@@ -92,7 +93,8 @@ function checkHome(home: string): Finding {
 
 /** Files that hold a secret, or may, must not be readable by other users. */
 function checkSecretFiles(home: string, config: Config | undefined): Finding[] {
-  const files = [join(home, "token"), join(home, "decision-key"), ...(config?.file === undefined ? [] : [config.file])];
+  const named = [config?.file, config?.secrets.keyFile].filter((file) => file !== undefined);
+  const files = [join(home, "token"), join(home, "decision-key"), secretKeyFile(home), ...named];
   return files
     .filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0)
     .map((file) => ({

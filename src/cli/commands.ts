@@ -12,6 +12,8 @@ import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
+import { login } from "./commands/login.ts";
+import { logout } from "./commands/logout.ts";
 import { logs } from "./commands/logs.ts";
 import { mcp } from "./commands/mcp.ts";
 import { refuse } from "./commands/refuse.ts";
@@ -22,6 +24,7 @@ import { result } from "./commands/result.ts";
 import { run } from "./commands/run.ts";
 import { runShow } from "./commands/run-show.ts";
 import { runs } from "./commands/runs.ts";
+import { review } from "./commands/review.ts";
 import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
@@ -53,6 +56,9 @@ export const commands: readonly Command[] = [
   approve,
   refuse,
   rules,
+  review,
+  login,
+  logout,
   add,
   remove,
   exportCommand,

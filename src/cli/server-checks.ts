@@ -66,12 +66,13 @@ async function probeAll(definitions: readonly ServerDefinition[], config: Config
       if (missing !== undefined) return missing;
       const probe = await probeServer(definition.name, definition.entry, connectMs);
       probes.set(definition.name, probe);
-      return describeRow({ ...probe.status, tools: probe.offer?.tools.length ?? 0 }, "pml up && pml logs");
+      const tools = probe.offer?.tools.length ?? 0;
+      return describeRow({ ...probe.status, tools, changedTools: [] }, "pml up && pml logs");
     }),
   );
   const known = definitions
     .filter((each): each is UsableServer => each.state === "usable")
-    .map(({ name, entry }) => ({ name, entry, offer: probes.get(name)?.offer }));
+    .map(({ name, entry }) => ({ name, entry, offer: probes.get(name)?.offer, flags: new Map() }));
   return [...findings, describeNames(reportNames(buildSurface({ servers: known, own: [], settings: config.gateway })))];
 }
 
@@ -94,6 +95,8 @@ function searchPath({ env }: McpServerEntry): string {
 function describeRow(row: ServerRow, logs = "pml logs"): Finding {
   const { name, state, tools = 0, protocol, startMs, restarts = 0, lastError, stderr = [] } = row;
   const check = `server ${name}`;
+  if (state === "login_needed")
+    return { check, state: "warning", value: lastError ?? "it wants a login", fix: `pml login ${name}` };
   const again = restarts > 0 ? `, restarted ${restarts} times` : "";
   if (state === "ready")
     return {

@@ -32,3 +32,8 @@ export function childEnvironment(home: string, env: Environment = environment): 
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...Object.fromEntries(defined), PML_HOME: home };
 }
+
+/** The key that secrets are sealed with; kept out of the configuration, so that it is shown nowhere. */
+export function readSecretKey(env: Environment = environment): string | undefined {
+  return env["PML_SECRET_KEY"];
+}

@@ -5,6 +5,35 @@ import { authSchema, limitsSchema } from "./edge-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
+const changedTools = z.enum(["allow", "warn", "block"]);
+
+/** A secret is named, not written down: the environment or a file has it. */
+const secretReference = z.union([
+  z.strictObject({ env: z.string().min(1) }),
+  z.strictObject({ file: z.string().min(1) }),
+]);
+
+const serverOauth = z
+  .strictObject({
+    clientId: z.string().min(1).optional().describe("A client that was registered beforehand."),
+    clientSecret: secretReference.optional().describe('Its secret: `{"env": "NAME"}` or `{"file": "/path"}`.'),
+    issuer: z.url().optional().describe("Where the client is registered; its secret is sent nowhere else."),
+    grant: z
+      .enum(["authorization_code", "client_credentials"])
+      .default("authorization_code")
+      .describe("A person logs in with `pml login`, or the client itself with its secret."),
+    scope: z.string().min(1).optional().describe("What to ask for, where the server does not say it."),
+  })
+  .refine(
+    ({ clientSecret, clientId, issuer }) =>
+      clientSecret === undefined || (clientId !== undefined && issuer !== undefined),
+    {
+      message: 'with "clientSecret" needs "clientId" and "issuer"',
+    },
+  )
+  .refine(({ grant, clientSecret }) => grant === "authorization_code" || clientSecret !== undefined, {
+    message: '"client_credentials" needs "clientId", "clientSecret" and "issuer"',
+  });
 
 /** Less would hardly hold more than the note about what is missing. */
 const SMALLEST_RESULT_BYTES = 4096;
@@ -38,6 +67,17 @@ const mcpServer = z
           .describe(
             "`results.maxBytes` for this server; with an empty prefix its results pass whole unless this is set.",
           ),
+        extraConnections: z
+          .number()
+          .int()
+          .nonnegative()
+          .max(16)
+          .optional()
+          .describe(
+            "Further connections for calls that ask something, of servers that cannot say which call asks. For a program each is another process. 4 for an address, 0 for a program.",
+          ),
+        oauth: serverOauth.optional().describe("How PML makes itself known to a remote server that asks for it."),
+        changedTools: changedTools.optional().describe("`upstream.changedTools` for this server."),
       })
       .optional()
       .describe("What only PML knows."),
@@ -192,6 +232,21 @@ export const configSchema = z.strictObject({
       longestCallSeconds: seconds.default(900).describe("How long a call may take at the most, progress or not."),
       maxInFlight: z.number().int().positive().default(32).describe("Calls a server gets at once."),
       maxQueued: z.number().int().nonnegative().default(256).describe("Calls that may wait for a server."),
+      changedTools: changedTools
+        .default("warn")
+        .describe(
+          "A tool whose definition changed under its name: taken as it is, flagged, or not offered until `pml review`.",
+        ),
+      clientMetadataUrl: z
+        .url({ protocol: /^https$/ })
+        .optional()
+        .describe(
+          "Public address of PML's client metadata document, which the daemon serves at /oauth/client.json. Servers that take it need no registration.",
+        ),
+      redirectUrl: z
+        .url()
+        .optional()
+        .describe("Where browsers come back to after a login. Left out: /oauth/callback of the daemon, on loopback."),
     })
     .prefault({})
     .describe("The MCP servers behind the gateway."),
@@ -207,6 +262,17 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
   sandbox: sandbox.prefault({}).describe("Where programs run, and what they may use up."),
+  secrets: z
+    .strictObject({
+      keyFile: z
+        .string()
+        .optional()
+        .describe(
+          "File with the key that logins are sealed with, 32 bytes in base64 or hex. PML_SECRET_KEY wins. Left out: $PML_HOME/secret.key, and with a PostgreSQL server none.",
+        ),
+    })
+    .prefault({})
+    .describe("Secrets in the database."),
   daemon: z
     .strictObject({
       idleMinutes: z
@@ -262,3 +328,6 @@ export const configSchema = z.strictObject({
 
 export type ConfigValues = z.infer<typeof configSchema>;
 export type McpServerEntry = z.infer<typeof mcpServer>;
+export type ServerOauth = z.infer<typeof serverOauth>;
+export type SecretReference = z.infer<typeof secretReference>;
+export type ChangedToolsPolicy = z.infer<typeof changedTools>;

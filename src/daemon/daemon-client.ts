@@ -22,8 +22,13 @@ export async function isAlive(address: DaemonAddress): Promise<boolean> {
 }
 
 /** Calls an operation of the daemon and returns its data, or throws the error it reported. */
-export async function callDaemon<T>(address: DaemonAddress, method: "GET" | "POST", path: string): Promise<T> {
-  const response = await send(address, { method, path });
+export async function callDaemon<T>(
+  address: DaemonAddress,
+  method: "GET" | "POST",
+  path: string,
+  body?: Record<string, unknown>,
+): Promise<T> {
+  const response = await send(address, { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   return readAnswer<T>(response);
 }
 

@@ -2,6 +2,7 @@ import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app.ts";
+import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
 import { createDecisionKey } from "../http/decision-key.ts";
@@ -11,6 +12,7 @@ import { startHttpServer } from "../http/http-server.ts";
 import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
+import { countWaiting } from "../http/upstream-routes.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { describeTools } from "../mcp/describe-tools.ts";
@@ -45,8 +47,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
   const decisionKey = ensureDecisionKey(config.home);
-  const secrets = knownSecrets(config, token, decisionKey);
-  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets });
+  const log = openLog(config, token, decisionKey);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -85,6 +86,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _endpoint = endpoint;
   await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
+  app.logins.listenAt(info.url);
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
@@ -120,6 +122,14 @@ function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSett
   };
 }
 
+function openLog(config: Config, ...keys: string[]): Logger {
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, ...keys) });
+  // Libraries warn on the console; there it would be neither a line of JSON nor free of secrets.
+  const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "a library warns");
+  Object.assign(console, { warn });
+  return log;
+}
+
 function emptyUploads(home: string): string {
   const folder = join(home, "uploads");
   rmSync(folder, { recursive: true, force: true });
@@ -132,7 +142,7 @@ function acceptShim(socket: Duplex, shims: StdioConnections): void {
 }
 
 function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
-  return database.url === undefined ? secrets : [...secrets, database.url];
+  return [...secrets, database.url, readSecretKey()].filter((secret) => secret !== undefined);
 }
 
 async function describeApp(app: App): Promise<Record<string, unknown>> {
@@ -140,6 +150,7 @@ async function describeApp(app: App): Promise<Record<string, unknown>> {
     uptimeSeconds: Math.round(process.uptime()),
     database: await app.databaseStatus(),
     permissions: app.permissions.problem?.message ?? "ok",
+    ...countWaiting(app),
   };
 }
 

@@ -21,6 +21,7 @@ test("released migrations are never edited", () => {
     {
       "0001_foundation.sql": "0d93c7482771c45f",
       "0002_gateway.sql": "77337f65300d9067",
+      "0003_upstream.sql": "5813fb9f2dd71e85",
       "0004_results.sql": "7716dd3a6a70703e",
       "0005_permissions.sql": "81162f3ab2e001fa",
       "0006_execution.sql": "572ed3ec7d81d3a4",

@@ -137,6 +137,7 @@ interface ToolSchemaChangeTable {
   seen_at: CreatedAt;
   reviewed_at: Time;
   reviewed_by: Nullable<string>;
+  verdict: Nullable<"accepted" | "refused">;
 }
 
 interface UpstreamCatalogueTable {
@@ -146,6 +147,20 @@ interface UpstreamCatalogueTable {
   config_hash: string;
   offer: RequiredJson;
   fetched_at: Defaulted<Date>;
+  era: Nullable<"legacy" | "modern">;
+  discovery: Json;
+  era_asked_at: Time;
+}
+
+interface UpstreamCredentialTable {
+  org: string;
+  project: string;
+  server_id: string;
+  server_url: string;
+  issuer: string;
+  sealed: string;
+  saved_at: Defaulted<Date>;
+  renewing_until: Time;
 }
 
 interface ToolUsageTable {
@@ -285,4 +300,5 @@ export interface Tables {
   tool_schema_change: ToolSchemaChangeTable;
   tool_usage: ToolUsageTable;
   upstream_catalogue: UpstreamCatalogueTable;
+  upstream_credential: UpstreamCredentialTable;
 }

@@ -182,7 +182,7 @@ test("every table of the schema that holds memory is in an export", async () => 
   const { text } = await exportText(client);
   const header = JSON.parse(text.split("\n")[0] ?? "") as { tables: { name: string; rows: number }[] };
   const { rows } = await client.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-  const coordination = ["pml_migration", "pml_migration_lock", "scope_version"];
+  const coordination = ["pml_migration", "pml_migration_lock", "scope_version", "upstream_credential"];
   // what a person granted here is nothing that a file may bring along
   const grants = ["approvals", "permission_rules"];
   // answers that can be computed again

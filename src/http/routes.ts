@@ -7,11 +7,13 @@ import { pipeline } from "node:stream/promises";
 import type { App } from "../app.ts";
 import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
+import { answer } from "./answer.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
-import { answer, type Route, sendJson } from "./http-server.ts";
+import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRunRoutes } from "./run-routes.ts";
+import { createUpstreamRoutes } from "./upstream-routes.ts";
 
 export interface RouteOptions {
   readonly app: App;
@@ -44,11 +46,7 @@ export function createRoutes(options: RouteOptions): Route[] {
       handle: (request, response) => endpoint.handle(request, response),
     },
     ...metadataRoutes(resourceServer),
-    {
-      method: "GET",
-      path: "/api/servers",
-      handle: (_request, response) => answer(response, async () => describeServers(app)),
-    },
+    ...createUpstreamRoutes(app),
     { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, async () => tools()) },
     {
       method: "GET",
@@ -97,12 +95,6 @@ function metadataRoutes(resourceServer: ResourceServer | undefined): Route[] {
     access: "public",
     handle: async (_request, response) => sendJson(response, 200, metadata),
   }));
-}
-
-/** How each server is, and how many tools it is known to have, connected or not. */
-function describeServers({ upstreams }: App): unknown[] {
-  const tools = new Map(upstreams.known.map(({ name, offer }) => [name, offer?.tools.length]));
-  return upstreams.statuses.map((status) => ({ ...status, tools: tools.get(status.name) }));
 }
 
 async function answerReady(app: App, response: ServerResponse): Promise<void> {

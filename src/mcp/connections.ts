@@ -9,7 +9,7 @@ import type { Accounts } from "./accounts.ts";
 import type { Gateway, ListKind } from "./gateway.ts";
 import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "./relay.ts";
-import type { ToolNames } from "./surface.ts";
+import type { Surface, ToolNames } from "./surface.ts";
 
 /** The servers of open connections, which have to be told when a list changes. */
 export interface Connections extends Disposable {
@@ -38,9 +38,13 @@ export function createConnections({ gateway, accounts, secret }: ConnectionsOpti
     // only whoever was asked may answer
     bind: ({ http }) => principalOf(http?.authInfo)?.id ?? "",
   });
-  const open = new Set<McpServer>();
+  /** With what each has seen: one that came after a change need not be told of it. */
+  const open = new Map<McpServer, Surface>();
   const stop = gateway.onListChanged((kinds) => {
-    for (const server of open) tell(server, kinds);
+    for (const [server, seen] of open) {
+      if (seen !== gateway.surface) tell(server, kinds);
+      open.set(server, gateway.surface);
+    }
   });
   return {
     get count() {
@@ -50,7 +54,7 @@ export function createConnections({ gateway, accounts, secret }: ConnectionsOpti
       requestFactory: () => createGatewayServer({ gateway, accounts, names, codec }),
       factory() {
         const server = createGatewayServer({ gateway, accounts, names, codec });
-        open.add(server);
+        open.set(server, gateway.surface);
         const { onclose } = server.server;
         server.server.onclose = () => {
           onclose?.();

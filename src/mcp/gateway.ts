@@ -1,5 +1,6 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../config/closest.ts";
+import { PmlError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
@@ -125,6 +126,7 @@ export class Gateway implements Disposable {
         maxResultBytes: undefined,
       };
     }
+    this.#refuseHeld(canonical);
     const offered = this.surface.findTool(canonical);
     if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText("tool", name));
     return { kind: "upstream", ...offered, ...this.#resolveTarget(canonical, "tool") };
@@ -176,6 +178,15 @@ export class Gateway implements Disposable {
     const upstream = this.upstreams.findServer(target.server);
     if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, canonical));
     return { ...target, upstream };
+  }
+
+  #refuseHeld(tool: string): void {
+    const held = this.surface.hidden.find((each) => each.held && each.tool === tool);
+    if (held === undefined) return;
+    throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
+      hint: `A person has to look at it: pml review ${tool}`,
+      details: { tool },
+    });
   }
 
   #unknownText(kind: Kind, name: string): string {

@@ -6,6 +6,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { PmlError, toErrorReport } from "../errors.ts";
 import type { Ask, Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./gateway.ts";
@@ -182,8 +183,22 @@ function toInputRequest({ method, params }: Question): InputRequest {
   return { method, params: params ?? {} } as unknown as InputRequest;
 }
 
+/** Where programs find what kind of error it was that PML answered a call with. */
+const ERROR_KEY = "dev.pml/error";
+
+/** What PML itself refuses is an answer too; everything else stays as it is. */
+export function toRefusal(error: unknown): CallResult {
+  if (error instanceof PmlError) return toToolError(error);
+  throw error;
+}
+
 /** A tool call that could not be made is an answer the model can read; only protocol errors stay errors. */
 export function toToolError(error: unknown): CallResult {
   if (error instanceof ProtocolError || (error instanceof Error && error.name === "AbortError")) throw error;
+  if (error instanceof PmlError) {
+    const report = toErrorReport(error);
+    const text = [report.message, ...(report.hint === undefined ? [] : [report.hint])].join(". ");
+    return { content: [{ type: "text", text }], isError: true, _meta: { [ERROR_KEY]: report } };
+  }
   return { content: [{ type: "text", text: error instanceof Error ? error.message : String(error) }], isError: true };
 }

@@ -17,7 +17,7 @@ function server(name: string, offer: Partial<Offer>, entry: McpServerEntry = {})
     resourceTemplates: [],
     prompts: [],
   };
-  return { name, entry, offer: { ...nothing, ...offer } };
+  return { name, entry, offer: { ...nothing, ...offer }, flags: new Map() };
 }
 
 function buildSurface(
@@ -42,7 +42,7 @@ test("buildSurface lists every server's tools by server name, whatever the order
   const surface = buildSurface([b, a]);
   expect(surface).toMatchObject({ tools: buildSurface([a, b]).tools });
   expect(names(surface)).toEqual(["a__run", "a__stop", "b__run"]);
-  expect(buildSurface([{ name: "c", entry: {}, offer: undefined }]).tools).toEqual([]);
+  expect(buildSurface([{ name: "c", entry: {}, offer: undefined, flags: new Map() }]).tools).toEqual([]);
 });
 
 test("buildSurface keeps what a server says of a tool and adds its canonical name", () => {
@@ -70,7 +70,7 @@ test("buildSurface hides what is not allowed and what PML cannot run, and says w
   const tools = [tool("read"), tool("write"), tool("research", { execution: { taskSupport: "required" } })];
   const surface = buildSurface([server("s", { tools }, { tools: ["read", "research"] })]);
   expect(names(surface)).toEqual(["s__read"]);
-  expect(surface.hidden).toEqual([
+  expect(surface.hidden).toMatchObject([
     { tool: "s:write", reason: "it is not among the server's allowed tools" },
     { tool: "s:research", reason: "it can only be run as a task, which PML does not offer yet" },
   ]);
@@ -133,4 +133,16 @@ test("buildSurface leaves results of a server without prefix alone, unless it ha
   const limits = [{}, { prefix: "" as const }, { prefix: "" as const, maxResultBytes: 5_000 }, { maxResultBytes: 0 }];
   const surface = buildSurface(limits.map((pml, index) => server(`s${index}`, { tools }, { pml })));
   expect(surface.tools.map(({ maxResultBytes }) => maxResultBytes)).toEqual([undefined, 0, 5_000, 0]);
+});
+
+test("buildSurface keeps a held tool from the list, with its name, and leaves the names of others alone", () => {
+  const tools = [tool("a.b"), tool("a-b")];
+  const open = buildSurface([server("s", { tools })]);
+  const held = { toolId: "s:a.b", state: "open", held: true } as const;
+  const surface = buildSurface([{ ...server("s", { tools }), flags: new Map([["a.b", held]]) }]);
+  expect(surface.tools).toEqual(open.tools.slice(1));
+  expect(surface.hidden).toMatchObject([{ tool: "s:a.b", held: true }]);
+  expect(surface.toolNames.resolve(open.tools[0]?.wireName ?? "")).toEqual({ kind: "found", canonical: "s:a.b" });
+  const flagged = { ...server("s", { tools }), flags: new Map([["a.b", { ...held, held: false }]]) };
+  expect(buildSurface([flagged]).tools).toEqual(open.tools);
 });

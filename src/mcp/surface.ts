@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
+import { firstOfEachName } from "../upstream/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
 import { canonicalName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
@@ -28,6 +29,13 @@ export interface OfferedTool {
   readonly maxResultBytes: number | undefined;
 }
 
+interface HiddenTool {
+  readonly tool: string;
+  readonly reason: string;
+  /** It is kept back until a person has accepted what it says of itself now. */
+  readonly held: boolean;
+}
+
 /** Everything the gateway offers at one moment: built once per change, read by every connection. */
 export interface Surface {
   /** Every tool of a server that may be called, listed or not. */
@@ -41,7 +49,7 @@ export interface Surface {
   readonly toolNames: NameTable;
   readonly promptNames: NameTable;
   /** Tools that are not offered, with the reason. */
-  readonly hidden: readonly { readonly tool: string; readonly reason: string }[];
+  readonly hidden: readonly HiddenTool[];
   /** The wire URI of a server's resource. */
   wrapUri(server: string, uri: string): string;
   findResource(uri: string): Target | undefined;
@@ -49,6 +57,7 @@ export interface Surface {
 }
 
 const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
+const HELD_REASON = "its definition changed under its name and nobody has accepted that";
 
 export interface SurfaceParts {
   readonly servers: readonly KnownServer[];
@@ -60,18 +69,21 @@ export interface SurfaceParts {
 export function buildSurface({ servers, own, settings }: SurfaceParts): Surface {
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
-  const offered = ordered.flatMap(({ name, entry, offer }) =>
+  const offered = ordered.flatMap(({ name, entry, offer, flags }) =>
     firstOfEachName(offer?.tools ?? []).map((tool) => ({
       server: name,
       tool,
+      held: flags.get(tool.name)?.held === true,
       reason: hiddenReason(tool, entry.tools),
       maxResultBytes: ownResultLimit(entry),
     })),
   );
-  const visible = offered.filter(({ reason }) => reason === undefined);
+  const usable = offered.filter(({ reason }) => reason === undefined);
+  const visible = usable.filter(({ held }) => !held);
   const named = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
+  // Those that are held keep their names, or others could be called by them meanwhile.
   const toolNames = createNameTable(
-    visible.map(({ server, tool }) => named(server, tool.name)),
+    usable.map(({ server, tool }) => named(server, tool.name)),
     own.map(({ name }) => name),
   );
   const tools = visible.map(({ server, tool, maxResultBytes }): OfferedTool => {
@@ -100,18 +112,12 @@ export function buildSurface({ servers, own, settings }: SurfaceParts): Surface 
     resourceTemplates: ordered.flatMap(({ name, offer }) =>
       (offer?.resourceTemplates ?? []).map((each) => ({ ...each, uriTemplate: wrapUri(name, each.uriTemplate) })),
     ),
-    hidden: offered.flatMap(({ server, tool, reason }) =>
-      reason === undefined ? [] : [{ tool: canonicalName(server, tool.name), reason }],
+    hidden: offered.flatMap(({ server, tool, held, reason = held ? HELD_REASON : undefined }) =>
+      reason === undefined ? [] : [{ tool: canonicalName(server, tool.name), reason, held }],
     ),
     findResource: createResourceFinder(ordered),
     splitCanonical,
   };
-}
-
-/** A server that lists a name twice could be called under it only once. */
-function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
-  const byName = new Map(items.toReversed().map((item) => [item.name, item]));
-  return items.filter((item) => byName.get(item.name) === item);
 }
 
 interface ToolListParts extends Pick<SurfaceParts, "own" | "settings"> {

@@ -12,7 +12,7 @@ import { fitResult } from "./fit-result.ts";
 import { CapabilityNotFound, type Gateway, type ResolvedTool } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import type { CallContext } from "./own-tool.ts";
-import { type Relay, toToolError } from "./relay.ts";
+import { type Relay, toRefusal, toToolError } from "./relay.ts";
 import { type CallTrace, traceCall } from "./trace-call.ts";
 import { isQuestion, trackCall } from "./track-call.ts";
 import { mirrorStructured } from "./verbatim-results.ts";
@@ -65,8 +65,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
       );
       return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
     }).catch((error: unknown) => {
-      if (!(error instanceof CapabilityNotFound)) throw error;
-      return { content: [{ type: "text", text: error.message }], isError: true } satisfies CallToolResult;
+      if (!(error instanceof CapabilityNotFound)) return toRefusal(error) as CallToolResult;
+      return { content: [{ type: "text", text: error.message }], isError: true };
     });
 }
 

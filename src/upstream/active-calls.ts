@@ -1,5 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
-import type { Gate } from "./gate.ts";
+import type { Turn } from "./turns.ts";
 
 /** A question of a server, in the middle of a call: an elicitation or a sampling request. */
 export interface Question {
@@ -22,50 +22,61 @@ export interface ActiveCall extends Disposable {
   question: string | undefined;
 }
 
+interface NewCall {
+  readonly listener: Listener;
+  /** What is called; the next call of the same may ask again. */
+  readonly subject: string;
+  readonly turn: Turn;
+}
+
 const INVALID_REQUEST = -32_600;
 
 /**
- * A server of the 2025 era does not say which call its question belongs to. With one call under way
- * there is no doubt. With several there is: the question is refused, and from then on that server
- * gets its calls one by one.
+ * A server of the 2025 era does not say which call its question belongs to. With one call under way on
+ * the connection there is no doubt. With several there is: the question is refused, and what was called
+ * then is called alone from now on.
  */
 export class ActiveCalls {
   readonly #server: string;
-  readonly #gate: Gate;
-  readonly #calls = new Map<ActiveCall, Listener>();
+  readonly #askers: Set<string>;
+  readonly #calls = new Map<ActiveCall, NewCall>();
 
-  constructor(server: string, gate: Gate) {
+  /** `askers` are the subjects whose calls have asked, or may have. */
+  constructor(server: string, askers: Set<string>) {
     this.#server = server;
-    this.#gate = gate;
+    this.#askers = askers;
   }
 
-  begin(listener: Listener): ActiveCall {
+  begin(made: NewCall): ActiveCall {
     const call: ActiveCall = { question: undefined, [Symbol.dispose]: () => void this.#calls.delete(call) };
-    this.#calls.set(call, listener);
+    this.#calls.set(call, made);
     return call;
   }
 
   async ask(question: Question): Promise<Record<string, unknown>> {
-    this.#gate.narrow();
+    for (const { subject } of this.#calls.values()) this.#askers.add(subject);
     const [only, ...others] = [...this.#calls];
     if (only === undefined)
       throw new ProtocolError(INVALID_REQUEST, `${this.#server} asked something while no call was under way`);
     if (others.length > 0) {
       throw new ProtocolError(
         INVALID_REQUEST,
-        `PML cannot tell which of ${others.length + 1} calls this question belongs to; from now on calls to ${this.#server} are made one by one`,
+        `PML cannot tell which of ${others.length + 1} calls this question belongs to; from now on these are made one by one`,
       );
     }
-    const [call, { ask }] = only;
-    if (ask === undefined)
+    const [call, { listener, turn }] = only;
+    if (listener.ask === undefined)
       throw new ProtocolError(INVALID_REQUEST, `Whoever called ${this.#server} cannot answer ${question.method}`);
     call.question = question.method;
-    return ask(question);
+    turn.pause();
+    const answer = await listener.ask(question);
+    await turn.resume();
+    return answer;
   }
 
   /** Nor does a log message say where it belongs: only with one call under way may its client see it. */
   log(message: Record<string, unknown>): void {
     const [only, ...others] = this.#calls.values();
-    if (others.length === 0) only?.onLog?.(message);
+    if (others.length === 0) only?.listener.onLog?.(message);
   }
 }

@@ -1,8 +1,11 @@
+import type { DiscoverResult } from "@modelcontextprotocol/client";
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
-import { contentHash, type Offer } from "./offer.ts";
+import type { EraVerdict } from "./era-verdict.ts";
+import { contentHash, firstOfEachName, type Offer } from "./offer.ts";
+import { findVerdict, type Verdict } from "./review-store.ts";
 
 export interface StoredOffer {
   readonly server: string;
@@ -15,41 +18,80 @@ export interface ToolChange {
   readonly toolId: string;
   readonly oldHash: string;
   readonly newHash: string;
+  /** null: somebody has to look at it. */
+  readonly verdict: Verdict | null;
 }
 
-export async function readOffers(db: Db, { org, project }: Scope): Promise<StoredOffer[]> {
+export interface KnownOffer extends StoredOffer {
+  readonly era: EraVerdict | undefined;
+}
+
+export async function readOffers(db: Db, { org, project }: Scope): Promise<KnownOffer[]> {
   const rows = await db
     .selectFrom("upstream_catalogue")
-    .select(["server_id", "config_hash", "offer"])
+    .select(["server_id", "config_hash", "offer", "era", "discovery", "era_asked_at"])
     .where("org", "=", org)
     .where("project", "=", project)
     .execute();
-  return rows.map(({ server_id, config_hash, offer }) => ({
+  return rows.map(({ server_id, config_hash, offer, era, discovery, era_asked_at: askedAt }) => ({
     server: server_id,
     configHash: config_hash,
     offer: offer as Offer,
+    era: era === null || askedAt === null ? undefined : { era: toEra(era, discovery), askedAt },
   }));
+}
+
+function toEra(kind: "legacy" | "modern", discovery: unknown): EraVerdict["era"] {
+  return kind === "legacy" ? { kind } : { kind, discover: discovery as DiscoverResult };
+}
+
+/** Keeps which era the server speaks; undefined: what was known does not hold any more. */
+export async function writeEra(
+  db: Db,
+  { org, project }: Scope,
+  { server, configHash }: Pick<StoredOffer, "server" | "configHash">,
+  verdict: EraVerdict | undefined,
+): Promise<void> {
+  const discovery = verdict?.era.kind === "modern" ? storableJson(verdict.era.discover) : null;
+  await db
+    .updateTable("upstream_catalogue")
+    .set({ era: verdict?.era.kind ?? null, discovery, era_asked_at: verdict?.askedAt ?? null })
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("server_id", "=", server)
+    .where("config_hash", "=", configHash)
+    .execute();
+}
+
+export interface NewOffer extends StoredOffer {
+  /** Whether changes of its tools count as accepted, whatever they are. */
+  readonly acceptsChanges: boolean;
 }
 
 /** Stores what a server offers now, and returns which of its tools changed under their names. */
 export async function writeOffer(
   db: Db,
   scope: Scope,
-  { server, configHash, offer: offered }: StoredOffer,
+  { server, configHash, offer: offered, acceptsChanges }: NewOffer,
 ): Promise<ToolChange[]> {
-  const offer = toStorable(offered);
+  const offer = JSON.parse(storableJson(offered)) as Offer;
   return db.transaction().execute(async (tx) => {
     const row = { ...scope, server_id: server, config_hash: configHash, offer: JSON.stringify(offer) };
     await tx
       .insertInto("upstream_catalogue")
       .values(row)
       .onConflict((conflict) =>
-        conflict
-          .columns(["org", "project", "server_id"])
-          .doUpdateSet({ config_hash: configHash, offer: row.offer, fetched_at: sql`now()` }),
+        conflict.columns(["org", "project", "server_id"]).doUpdateSet({
+          config_hash: configHash,
+          offer: row.offer,
+          fetched_at: sql`now()`,
+          // Of another configuration it says nothing.
+          era_asked_at: sql`CASE WHEN upstream_catalogue.config_hash = excluded.config_hash
+              THEN upstream_catalogue.era_asked_at END`,
+        }),
       )
       .execute();
-    return writeTools(tx, scope, { server, offer });
+    return writeTools(tx, scope, { server, offer, acceptsChanges });
   });
 }
 
@@ -57,27 +99,29 @@ export async function writeOffer(
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /** PostgreSQL has no place for these characters; one description with them must not keep a server out. */
-function toStorable(offer: Offer): Offer {
-  return JSON.parse(JSON.stringify(offer).replace(UNSTORABLE, "$1\uFFFD")) as Offer;
+function storableJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSTORABLE, "$1\uFFFD");
 }
 
 async function writeTools(
   tx: Tx,
   scope: Scope,
-  { server, offer }: { server: string; offer: Offer },
+  { server, offer, acceptsChanges }: Pick<NewOffer, "server" | "offer" | "acceptsChanges">,
 ): Promise<ToolChange[]> {
   const known = new Map((await readTools(tx, scope, server)).map((row) => [row.tool_id, row]));
   const offered = new Set(offer.tools.map((tool) => `${server}:${tool.name}`));
   const changes: ToolChange[] = [];
-  for (const tool of offer.tools) {
+  for (const tool of firstOfEachName(offer.tools)) {
     const toolId = `${server}:${tool.name}`;
     const newHash = contentHash(tool);
     const old = known.get(toolId);
     if (old?.content_hash === newHash && old.removed_at === null) continue;
     await upsertTool(tx, scope, { server, tool, hash: newHash });
     if (old === undefined || old.content_hash === newHash) continue;
-    changes.push({ toolId, oldHash: old.content_hash, newHash });
-    await insertChange(tx, scope, { toolId, oldHash: old.content_hash, newHash, before: old.definition, after: tool });
+    const verdict = (await findVerdict(tx, scope, toolId, newHash)) ?? (acceptsChanges ? "accepted" : null);
+    const change = { toolId, oldHash: old.content_hash, newHash, verdict };
+    changes.push(change);
+    await insertChange(tx, scope, { ...change, before: old.definition, after: tool });
   }
   const removed = [...known.values()].filter((row) => row.removed_at === null && !offered.has(row.tool_id));
   for (const { tool_id } of removed) await markRemoved(tx, scope, tool_id);
@@ -129,7 +173,7 @@ interface ChangeRow extends ToolChange {
 async function insertChange(
   tx: Tx,
   scope: Scope,
-  { toolId, oldHash, newHash, before, after }: ChangeRow,
+  { toolId, oldHash, newHash, verdict, before, after }: ChangeRow,
 ): Promise<void> {
   await tx
     .insertInto("tool_schema_change")
@@ -141,6 +185,7 @@ async function insertChange(
       new_hash: newHash,
       old_definition: JSON.stringify(before),
       new_definition: JSON.stringify(after),
+      verdict,
     })
     .execute();
 }

@@ -1,6 +1,7 @@
 import {
   Client,
   type ClientCapabilities,
+  type PriorDiscovery,
   SdkError,
   SdkErrorCode,
   SSEClientTransport,
@@ -10,6 +11,7 @@ import {
 import type { McpServerEntry } from "../config/schema.ts";
 import { version } from "../package-info.ts";
 import { findHttpStatus } from "./failures.ts";
+import type { ServerAuth } from "./oauth/server-auth.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
 import { StdioProcess } from "./stdio-process.ts";
@@ -23,8 +25,10 @@ export interface Connection {
 export interface ConnectOptions {
   readonly entry: McpServerEntry;
   readonly timeoutMs: number;
-  /** Whether a child process is asked which era it speaks, or taken for one of 2025. */
-  readonly askEra: boolean;
+  /** The era the server is taken to speak; left out, it is asked. */
+  readonly era: PriorDiscovery | undefined;
+  /** How PML makes itself known to a remote server, besides the configured headers. */
+  readonly auth: ServerAuth | undefined;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
   readonly output?: ServerOutput | undefined;
@@ -38,6 +42,8 @@ export interface ConnectOptions {
  */
 const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {} };
 
+const LEGACY: PriorDiscovery = { kind: "legacy" };
+
 /** Some servers of the 2025 era leave a question that they do not know unanswered. */
 const ERA_QUESTION_MS = 3_000;
 
@@ -45,14 +51,19 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
   const { entry } = options;
   if (entry.command !== undefined) return connectProcess(entry.command, options);
   const url = new URL(entry.url ?? "");
-  const init = { requestInit: { headers: entry.headers ?? {} } };
-  if (entry.type === "sse") return connectRemote(() => new SSEClientTransport(url, init), options, "legacy");
+  const { auth } = options;
+  const init = {
+    requestInit: { headers: entry.headers ?? {} },
+    onInsufficientScope: "throw",
+    ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
+  } as const;
+  if (entry.type === "sse") return connectRemote(() => new SSEClientTransport(url, init), options, LEGACY);
   try {
-    return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, "auto");
+    return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, options.era);
   } catch (error) {
     // Servers of before Streamable HTTP answer its POST with a 4xx; they are to be tried the old way.
     if (entry.type !== undefined || !isClientError(error)) throw error;
-    return connectRemote(() => new SSEClientTransport(url, init), options, "legacy").catch(() => {
+    return connectRemote(() => new SSEClientTransport(url, init), options, LEGACY).catch(() => {
       throw error;
     });
   }
@@ -60,14 +71,14 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
 
 async function connectProcess(command: string, options: ConnectOptions): Promise<Connection> {
   const { args = [], env = {}, cwd } = options.entry;
-  const open = async (mode: "auto" | "legacy"): Promise<Connection> => {
+  const open = async (era: PriorDiscovery | undefined): Promise<Connection> => {
     const process = new StdioProcess({ command, args, env, cwd }, options);
-    return { client: await connectClient(process, options, mode), process };
+    return { client: await connectClient(process, options, era), process };
   };
-  if (!options.askEra) return open("legacy");
-  return open("auto").catch((error: unknown) => {
+  return open(options.era).catch((error: unknown) => {
     // Some servers of the 2025 era end at a first request that they do not know.
-    if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed) return open("legacy");
+    const stumbled = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+    if (options.era === undefined && stumbled) return open(LEGACY);
     throw error;
   });
 }
@@ -75,23 +86,28 @@ async function connectProcess(command: string, options: ConnectOptions): Promise
 async function connectRemote(
   open: () => Transport,
   options: ConnectOptions,
-  mode: "auto" | "legacy",
+  era: PriorDiscovery | undefined,
 ): Promise<Connection> {
-  return { client: await connectClient(open(), options, mode), process: undefined };
+  return { client: await connectClient(open(), options, era), process: undefined };
 }
 
-async function connectClient(transport: Transport, options: ConnectOptions, mode: "auto" | "legacy"): Promise<Client> {
-  const asksProcess = transport instanceof StdioProcess && mode === "auto";
+async function connectClient(
+  transport: Transport,
+  options: ConnectOptions,
+  era: PriorDiscovery | undefined,
+): Promise<Client> {
+  const asksProcess = transport instanceof StdioProcess && era === undefined;
   // The time that a silent process is asked for its era is part of what it has in all.
   const questionMs = asksProcess ? Math.min(ERA_QUESTION_MS, options.timeoutMs / 2) : 0;
   const probe = asksProcess ? { timeoutMs: questionMs } : {};
   const client = new Client(
     { name: "pml", version },
-    { capabilities: CAPABILITIES, versionNegotiation: { mode, probe } },
+    { capabilities: CAPABILITIES, versionNegotiation: { mode: "auto", probe } },
   );
   options.prepare(client, transport);
   try {
-    await client.connect(transport, { timeout: options.timeoutMs - questionMs });
+    const timeout = options.timeoutMs - questionMs;
+    await client.connect(transport, era === undefined ? { timeout } : { timeout, prior: era });
     return client;
   } catch (error) {
     await transport.close();

@@ -5,6 +5,7 @@ import {
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
 } from "@modelcontextprotocol/client";
+import { keepListening } from "./listen-stream.ts";
 
 /**
  * What a request carries in the current protocol only. A server of the 2025 era learns nothing of it:
@@ -54,15 +55,13 @@ export function isModern(client: Client): boolean {
   return client.getProtocolEra() === "modern";
 }
 
-const LISTEN_MS = 5_000;
-
 /** In the current protocol changes are told only to those who asked. A server that refuses is used as it is. */
-export async function listenForChanges(client: Client): Promise<void> {
+export async function listenForChanges(client: Client, onReopened: () => void): Promise<void> {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   const filter = {
     ...(tools?.listChanged === true ? { toolsListChanged: true } : {}),
     ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
     ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
   };
-  if (Object.keys(filter).length > 0) await client.listen(filter, { timeout: LISTEN_MS }).catch(() => undefined);
+  if (Object.keys(filter).length > 0) await keepListening(client, filter, onReopened).catch(() => undefined);
 }

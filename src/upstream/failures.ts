@@ -55,6 +55,7 @@ const LONGEST_QUOTE = 120;
 export function describeStartFailure({ error, exit, noise, limitMs }: StartFailure): string {
   const heard =
     noise === undefined ? "" : `; it wrote "${noise.slice(0, LONGEST_QUOTE)}" to its output, which is no message`;
+  if (findHttpStatus(error) === 401) return "it does not accept who calls it (401)";
   if (isTimeout(error)) return `it did not answer within ${formatSeconds(limitMs)}${heard}`;
   return `${exit ?? (isUnreachable(error) ? innermostMessage(error) : describe(error))}${heard}`;
 }

@@ -38,15 +38,3 @@ test("Gate forgets a caller that gives up while it waits", async () => {
   expect([await isIn(third), gate.inFlight]).toEqual([true, 1]);
   await expect(gate.enter(abort.signal)).rejects.toThrow("enough");
 });
-
-test("Gate.narrow lets the ones inside finish and then one in at a time", async () => {
-  const gate = new Gate(3, 10);
-  const inside = [await gate.enter(undefined), await gate.enter(undefined), await gate.enter(undefined)];
-  gate.narrow();
-  const next = gate.enter(undefined);
-  inside[0]?.[Symbol.dispose]();
-  inside[1]?.[Symbol.dispose]();
-  expect([await isIn(next), gate.inFlight]).toEqual([false, 1]);
-  inside[2]?.[Symbol.dispose]();
-  expect([await isIn(next), gate.inFlight]).toEqual([true, 1]);
-});

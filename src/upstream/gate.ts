@@ -1,6 +1,6 @@
 /** Lets a bounded number of calls through to a server and keeps a bounded queue behind them. */
 export class Gate {
-  #limit: number;
+  readonly #limit: number;
   readonly #queueLimit: number;
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
@@ -12,11 +12,6 @@ export class Gate {
 
   get inFlight(): number {
     return this.#inFlight;
-  }
-
-  /** From now on one call at a time. */
-  narrow(): void {
-    this.#limit = 1;
   }
 
   async enter(signal: AbortSignal | undefined): Promise<Disposable> {
@@ -52,7 +47,7 @@ export class Gate {
 
   /** A place that becomes free goes to the next in line without being free in between. */
   #leave(): void {
-    const next = this.#inFlight <= this.#limit ? this.#waiting.shift() : undefined;
+    const next = this.#waiting.shift();
     if (next === undefined) this.#inFlight -= 1;
     else next();
   }

@@ -19,3 +19,9 @@ export interface Offer {
   readonly resourceTemplates: readonly ResourceTemplateType[];
   readonly prompts: readonly Prompt[];
 }
+
+/** A server that lists a name twice could be called under it only once. */
+export function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  const byName = new Map(items.toReversed().map((item) => [item.name, item]));
+  return items.filter((item) => byName.get(item.name) === item);
+}

@@ -28,7 +28,7 @@ export async function probeServer(name: string, entry: McpServerEntry, connectMs
     groups: new ProcessGroups(folder, log),
     log,
     output: createServerOutput(folder, name, entry),
-    onOffer: (fresh) => (offer = fresh),
+    onOffer: (fresh) => void (offer = fresh),
     onNotification: () => undefined,
   });
   try {

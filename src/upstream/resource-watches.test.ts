@@ -16,7 +16,7 @@ function recordingClient(refused?: string): { client: Client; asked: string[] } 
 }
 
 test("ResourceWatches asks the server once, until the last watcher leaves", async () => {
-  const watches = new ResourceWatches();
+  const watches = new ResourceWatches(() => undefined);
   const { client, asked } = recordingClient();
   const [first, second] = await Promise.all([watches.add("a:1", client), watches.add("a:1", client)]);
   await first[Symbol.asyncDispose]();
@@ -27,7 +27,7 @@ test("ResourceWatches asks the server once, until the last watcher leaves", asyn
 });
 
 test("ResourceWatches asks again after a restart, and goes on where one is refused", async () => {
-  const watches = new ResourceWatches();
+  const watches = new ResourceWatches(() => undefined);
   const before = recordingClient();
   await watches.add("a:1", before.client);
   await watches.add("a:2", before.client);
@@ -37,7 +37,7 @@ test("ResourceWatches asks again after a restart, and goes on where one is refus
 });
 
 test("ResourceWatches tells whoever asked that the server refused, and asks anew the next time", async () => {
-  const watches = new ResourceWatches();
+  const watches = new ResourceWatches(() => undefined);
   await expect(watches.add("a:1", recordingClient("a:1").client)).rejects.toThrow("no such resource");
   const { client, asked } = recordingClient();
   await watches.add("a:1", client);

@@ -1,4 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { keepListening } from "./listen-stream.ts";
 import { anyResult } from "./passthrough.ts";
 
 type Stop = () => Promise<unknown>;
@@ -11,10 +12,16 @@ interface Watch {
 /** The resources of one server that somebody watches. However many they are, the server is asked once. */
 export class ResourceWatches {
   readonly #watches = new Map<string, Watch>();
+  readonly #onMissed: (uri: string) => void;
+
+  /** `onMissed` is told of resources that may have changed while the server could not say so. */
+  constructor(onMissed: (uri: string) => void) {
+    this.#onMissed = onMissed;
+  }
 
   /** Resolves when the server agreed. Disposing of the result by the last watcher ends the watch. */
   async add(uri: string, client: Client): Promise<AsyncDisposable> {
-    const watch = this.#watches.get(uri) ?? { watchers: 0, started: startWatch(client, uri) };
+    const watch = this.#watches.get(uri) ?? { watchers: 0, started: this.#start(client, uri) };
     this.#watches.set(uri, watch);
     watch.watchers += 1;
     try {
@@ -35,9 +42,14 @@ export class ResourceWatches {
   /** A server that was started anew knows nothing of what was watched before. */
   async restore(client: Client): Promise<void> {
     for (const [uri, watch] of this.#watches) {
-      watch.started = startWatch(client, uri);
+      watch.started = this.#start(client, uri);
       await watch.started.catch(() => undefined); // it may be gone now; the server is there nevertheless
+      this.#onMissed(uri);
     }
+  }
+
+  #start(client: Client, uri: string): Promise<Stop> {
+    return startWatch(client, uri, () => this.#onMissed(uri));
   }
 
   async #leave(uri: string, watch: Watch): Promise<void> {
@@ -49,11 +61,8 @@ export class ResourceWatches {
   }
 }
 
-async function startWatch(client: Client, uri: string): Promise<Stop> {
-  if (client.getProtocolEra() === "modern") {
-    const subscription = await client.listen({ resourceSubscriptions: [uri] });
-    return () => subscription.close();
-  }
+async function startWatch(client: Client, uri: string, onMissed: () => void): Promise<Stop> {
+  if (client.getProtocolEra() === "modern") return keepListening(client, { resourceSubscriptions: [uri] }, onMissed);
   await client.request({ method: "resources/subscribe", params: { uri } }, anyResult);
   return () => client.request({ method: "resources/unsubscribe", params: { uri } }, anyResult);
 }

@@ -38,10 +38,17 @@ export class RetryPlan {
     this.#notBefore = 0;
   }
 
+  /** What failed so far says nothing about the next try. */
+  forget(): void {
+    this.#failures = 0;
+    this.#crashes = 0;
+    this.#notBefore = 0;
+  }
+
   /** It could not be started. Returns how long to wait. */
   failed(now = Date.now()): number {
     this.#failures += 1;
-    const wait = delay(this.#failures);
+    const wait = retryDelay(this.#failures);
     this.#notBefore = now + wait;
     return wait;
   }
@@ -54,12 +61,13 @@ export class RetryPlan {
     const ranWell = this.#runningSince !== undefined && now - this.#runningSince >= STEADY_MS;
     this.#crashes = ranWell ? 1 : this.#crashes + 1;
     this.#runningSince = undefined;
-    this.#notBefore = now + delay(1);
-    return delay(this.#crashes);
+    this.#notBefore = now + retryDelay(1);
+    return retryDelay(this.#crashes);
   }
 }
 
-function delay(failures: number): number {
+/** How long to wait after so many failures in a row. */
+export function retryDelay(failures: number): number {
   const longest = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS);
   return longest * (0.75 + Math.random() * 0.5);
 }

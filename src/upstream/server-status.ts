@@ -1,4 +1,4 @@
-export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "stopped";
+export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "login_needed" | "stopped";
 
 /** What people and agents are told about a server. */
 export interface ServerStatus {

@@ -43,9 +43,10 @@ function index(servers: readonly KnownServer[]): Index {
   return { all, byName, byId: new Map(all.map((tool) => [tool.id, tool])) };
 }
 
-function toolsOf({ name: server, entry, offer }: KnownServer): { name: string; tool: CallableTool }[] {
+function toolsOf({ name: server, entry, offer, flags }: KnownServer): { name: string; tool: CallableTool }[] {
   return (offer?.tools ?? [])
     .filter((tool) => entry.tools?.includes(tool.name) !== false && tool.execution?.taskSupport !== "required")
+    .filter((tool) => flags.get(tool.name)?.held !== true)
     .map((tool) => ({
       name: tool.name,
       tool: {

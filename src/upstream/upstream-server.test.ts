@@ -24,7 +24,7 @@ async function open(flag: string | undefined, connectMs = 20_000): Promise<Opene
     limits: { connectMs, callMs: 5_000, longestCallMs: 10_000, inFlight: 4, queued: 4 },
     groups: new ProcessGroups(home.path, log),
     log,
-    onOffer: (offer) => offers.push(offer),
+    onOffer: (offer) => void offers.push(offer),
     onNotification: () => undefined,
   });
   onTestFinished(async () => {

@@ -1,11 +1,15 @@
 import type { Scope } from "../capabilities/scope.ts";
 import type { ServerDefinition } from "../config/mcp-servers.ts";
-import type { McpServerEntry } from "../config/schema.ts";
+import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
 import type { Db } from "../db/client.ts";
+import { PmlError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { readOffers, writeOffer } from "./catalogue-store.ts";
+import { type KnownOffer, readOffers, type ToolChange, writeEra, writeOffer } from "./catalogue-store.ts";
+import type { EraVerdict } from "./era-verdict.ts";
 import { contentHash, type Offer } from "./offer.ts";
+import type { LoginAnswer, Logins, StartedLogin } from "./oauth/logins.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import { readFlags, type ToolFlag } from "./review-store.ts";
 import { createServerOutput } from "./server-output.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
@@ -15,6 +19,9 @@ export interface UpstreamsOptions {
   readonly db: Db;
   readonly scope: Scope;
   readonly limits: UpstreamLimits;
+  /** For servers that say nothing else about it. */
+  readonly changedTools: ChangedToolsPolicy;
+  readonly logins: Logins;
   /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
@@ -27,6 +34,13 @@ export interface KnownServer {
   readonly name: string;
   readonly entry: McpServerEntry;
   readonly offer: Offer | undefined;
+  /** Its tools whose definition nobody has accepted, by their names. */
+  readonly flags: ReadonlyMap<string, KnownFlag>;
+}
+
+export interface KnownFlag extends ToolFlag {
+  /** Whether the tool is kept from clients until a person has accepted it. */
+  readonly held: boolean;
 }
 
 export interface ResourceUpdate {
@@ -45,6 +59,7 @@ interface Member {
 export class Upstreams implements AsyncDisposable {
   readonly #options: UpstreamsOptions;
   readonly #members = new Map<string, Member>();
+  #flags: readonly ToolFlag[] = [];
   #unusable: readonly Exclude<ServerDefinition, { state: "usable" }>[] = [];
   readonly #changeListeners = new Set<() => void>();
   readonly #updateListeners = new Set<(update: ResourceUpdate) => void>();
@@ -67,14 +82,13 @@ export class Upstreams implements AsyncDisposable {
     const stored = new Map(
       (await readOffers(this.#options.db, this.#options.scope)).map((each) => [each.server, each]),
     );
+    this.#flags = await readFlags(this.#options.db, this.#options.scope);
     for (const definition of wanted.values()) {
       if (this.#members.has(definition.name)) continue;
       const configHash = hashEntry(definition.entry);
       const known = stored.get(definition.name);
-      this.#members.set(
-        definition.name,
-        this.#join(definition, configHash, known?.configHash === configHash ? known.offer : undefined),
-      );
+      const same = known?.configHash === configHash ? known : undefined;
+      this.#members.set(definition.name, this.#join(definition, configHash, same));
     }
     this.#changed();
     await Promise.all(leaving.map(({ server }) => server[Symbol.asyncDispose]()));
@@ -90,11 +104,57 @@ export class Upstreams implements AsyncDisposable {
       name: definition.name,
       entry: definition.entry,
       offer,
+      flags: this.#flagsOf(definition),
     }));
+  }
+
+  /** Takes over what was decided about tools and logins, here or on another gateway. */
+  async reload(): Promise<void> {
+    this.#options.logins.reload();
+    for (const { server } of this.#members.values()) {
+      if (server.status.state === "login_needed") server.connect().catch(() => undefined); // it may still want one
+    }
+    await this.reloadFlags();
+  }
+
+  /** Reads again what was decided about changed tools. */
+  async reloadFlags(): Promise<void> {
+    const flags = await readFlags(this.#options.db, this.#options.scope);
+    if (contentHash(flags) === contentHash(this.#flags)) return;
+    this.#flags = flags;
+    this.#changed();
   }
 
   findServer(name: string): UpstreamServer | undefined {
     return this.#members.get(name)?.server;
+  }
+
+  /** Begins a login to a remote server; a person has to go on with it. */
+  async beginLogin(name: string): Promise<StartedLogin> {
+    const { server, definition } = this.#getMember(name);
+    // So that it has said what login it wants, if it has not yet.
+    if (server.status.state !== "login_needed") await server.connect().catch(() => undefined);
+    return this.#options.logins.begin(name, definition.entry);
+  }
+
+  async finishLogin(answer: LoginAnswer): Promise<string> {
+    const name = await this.#options.logins.finish(answer);
+    const member = this.#members.get(name);
+    if (member !== undefined) await this.#loginChanged(member);
+    return name;
+  }
+
+  /** Whether the login is done by then. */
+  waitForLogin(id: string, ms: number): Promise<boolean> {
+    return this.#options.logins.wait(id, ms);
+  }
+
+  /** Returns whether there was a login. */
+  async endLogin(name: string): Promise<boolean> {
+    const member = this.#getMember(name);
+    const ended = await this.#options.logins.end(name, member.definition.entry);
+    if (ended) await this.#loginChanged(member);
+    return ended;
   }
 
   get statuses(): readonly (
@@ -128,8 +188,8 @@ export class Upstreams implements AsyncDisposable {
     await this.#options.groups[Symbol.asyncDispose]();
   }
 
-  #join(definition: Member["definition"], configHash: string, offer: Offer | undefined): Member {
-    const { limits, groups, log, logFolder } = this.#options;
+  #join(definition: Member["definition"], configHash: string, known: KnownOffer | undefined): Member {
+    const { limits, logins, groups, log, logFolder } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
@@ -138,29 +198,76 @@ export class Upstreams implements AsyncDisposable {
       groups,
       log,
       output: createServerOutput(logFolder, name, entry),
+      auth: logins.authFor(name, entry),
+      era: known?.era,
       onOffer: (fresh) => this.#learn(member, fresh),
+      onEra: (verdict) => this.#keepEra(member, verdict),
       onNotification: (method, params) => this.#heard(name, method, params),
     });
-    const member: Member = { definition, configHash, server, offer };
+    const member: Member = { definition, configHash, server, offer: known?.offer };
     return member;
   }
 
-  #learn(member: Member, offer: Offer): void {
+  /** Stored before anyone sees it: a changed tool that is to be kept back must not be offered meanwhile. */
+  async #learn(member: Member, offer: Offer): Promise<void> {
     const { name } = member.definition;
-    if (this.#members.get(name) !== member) return; // it was replaced while it answered
-    const changed = contentHash(member.offer) !== contentHash(offer);
-    member.offer = offer;
-    if (!changed) return;
     const { db, scope, log } = this.#options;
+    const policy = this.#policyOf(member.definition);
+    const offered = { server: name, configHash: member.configHash, offer, acceptsChanges: policy === "allow" };
+    const write = async (): Promise<void> => {
+      if (this.#members.get(name) !== member) return; // it was replaced while it answered
+      if (contentHash(member.offer) === contentHash(offer)) return;
+      try {
+        this.#tell(await writeOffer(db, scope, offered));
+        this.#flags = await readFlags(db, scope);
+        member.offer = offer;
+      } catch (error) {
+        log.error({ server: name, error: String(error) }, "the server's offer could not be stored");
+        if (policy !== "block") member.offer = offer;
+      }
+      this.#changed();
+    };
+    this.#writing = this.#writing.then(write);
+    await this.#writing;
+  }
+
+  #getMember(name: string): Member {
+    const member = this.#members.get(name);
+    if (member !== undefined) return member;
+    throw new PmlError("server_not_found", `No server named "${name}" is in use`, { hint: "All servers: pml servers" });
+  }
+
+  async #loginChanged(member: Member): Promise<void> {
+    await member.server.loginChanged();
+    this.#keepEra(member, undefined);
+    member.server.connect().catch(() => undefined); // how that ends is in its status
+  }
+
+  #keepEra({ definition, configHash }: Member, verdict: EraVerdict | undefined): void {
+    const { db, scope, log } = this.#options;
+    const server = definition.name;
     this.#writing = this.#writing
-      .then(() => writeOffer(db, scope, { server: name, configHash: member.configHash, offer }))
-      .then((changes) => {
-        for (const change of changes) log.warn({ ...change }, "a tool's definition changed under its name");
-      })
-      .catch((error: unknown) =>
-        log.error({ server: name, error: String(error) }, "the server's offer could not be stored"),
-      );
-    this.#changed();
+      .then(() => writeEra(db, scope, { server, configHash }, verdict))
+      .catch((error: unknown) => log.error({ server, error: String(error) }, "the server's era could not be stored"));
+  }
+
+  #tell(changes: readonly ToolChange[]): void {
+    for (const change of changes.filter(({ verdict }) => verdict !== "accepted"))
+      this.#options.log.warn({ ...change, review: `pml review ${change.toolId}` }, "a tool's definition changed");
+  }
+
+  #policyOf({ entry }: Member["definition"]): ChangedToolsPolicy {
+    return entry.pml?.changedTools ?? this.#options.changedTools;
+  }
+
+  /** What a person refused stays refused, whatever the policy. */
+  #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
+    const prefix = `${definition.name}:`;
+    const block = this.#policyOf(definition) === "block";
+    const own = this.#flags.filter(({ toolId }) => toolId.startsWith(prefix));
+    return new Map(
+      own.map((flag) => [flag.toolId.slice(prefix.length), { ...flag, held: block || flag.state === "refused" }]),
+    );
   }
 
   #heard(server: string, method: string, params: unknown): void {

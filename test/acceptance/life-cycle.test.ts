@@ -24,11 +24,12 @@ async function firstList(home: string): Promise<{ names: string[]; ms: number }>
   return { names: tools.map(({ name }) => name), ms };
 }
 
-test("20 servers, three of which never start: lists come at once, the others work, the three say what is wrong", async () => {
+test("21 servers, four of which never start: lists come at once, the others work, the four say what is wrong", async () => {
   const entries: Record<string, McpServerEntry> = {
     ...Object.fromEntries(SOUND.map((name) => [name, servers.chaos(name)])),
     exits: servers.chaos("exits", "--never-start"),
     hangs: servers.chaos("hangs", "--hang-start"),
+    garbage: servers.chaos("garbage", "--garbage"),
     missing: { command: "/no/such/program" },
   };
   await using home = await startGateway(entries, { config: { upstream: { connectSeconds: 8 } } });
@@ -49,6 +50,10 @@ test("20 servers, three of which never start: lists come at once, the others wor
     lastError: "it did not answer within 8 s",
     stderr: ["chaos: waiting for a database"],
   });
+  await until("the other one too", async () => (await home.server("garbage")).state === "backoff", 20_000);
+  expect(await home.server("garbage")).toMatchObject({
+    lastError: `it did not answer within 8 s; it wrote "<html></html>" to its output, which is no message`,
+  });
   expect(await home.server("missing")).toMatchObject({
     state: "backoff",
     lastError: expect.stringMatching(/"\/no\/such\/program" cannot be started \(.*ENOENT\)/),
@@ -61,6 +66,21 @@ test("20 servers, three of which never start: lists come at once, the others wor
   expect(stored.ms).toBeLessThan(500);
   expect(stored.names).toEqual(complete.names);
 }, 180_000);
+
+test("a server that could not start is there again once it can, without a restart of anything", async () => {
+  await using folder = await makeFolder();
+  const marker = join(folder.path, "broken");
+  const { command = "", args = [] } = servers.chaos("chaos");
+  writeFileSync(marker, "");
+  await using home = await startGateway({ chaos: unlessMarked({ command, args }, marker) });
+  await until("it was tried thrice", async () => (await home.server("chaos")).failures >= 3);
+  expect(await home.server("chaos")).toMatchObject({ state: "backoff", lastError: "it exited with code 3" });
+  rmSync(marker);
+  await home.ready("chaos");
+  await using connected = await connectClient(home.path);
+  expect((await call(connected.client, "chaos__echo", { text: "x" })).text).toBe("chaos: x");
+  expect(await home.server("chaos")).toMatchObject({ failures: 0 });
+});
 
 /** A server with a child that holds its output, one that ignores requests to end, and one that hangs at its start. */
 async function startFamily(): Promise<{ home: GatewayHome; pids: number[] }> {

@@ -4,10 +4,14 @@
  *
  * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
  * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message
- * and never answers), --stubborn (ignores the end of its input and SIGTERM), --tools=n (as many more).
+ * and never answers), --stubborn (ignores the end of its input and SIGTERM), --echo=file (how the tool
+ * echo is defined besides its name, as JSON, read at every listing), --methods=file (notes what it was
+ * asked there), --mute (leaves unanswered what it does not know),
+ * --tools=n (as many more).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { splitLines } from "../../src/lines.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
@@ -119,7 +123,15 @@ function listNames(): string[] {
 
 async function listTools(): Promise<unknown> {
   if (flags.has("--hang-list")) await new Promise(() => undefined);
-  return { tools: listNames().map((name) => ({ name, inputSchema: { type: "object" } })) };
+  const echo = flags.get("--echo");
+  const described = echo === undefined ? {} : (JSON.parse(readFileSync(echo, "utf8")) as Record<string, unknown>);
+  return {
+    tools: listNames().map((name) => ({
+      name,
+      inputSchema: { type: "object" },
+      ...(name === "echo" ? described : {}),
+    })),
+  };
 }
 
 async function call(name: string, input: Call): Promise<unknown> {
@@ -169,8 +181,12 @@ if (flags.has("--stubborn")) {
 }
 if (flags.has("--hang-start")) process.stderr.write("chaos: waiting for a database\n");
 if (flags.has("--garbage")) process.stdout.write("Welcome to chaos!\n<html></html>\n");
-const silent = flags.has("--hang-start") || flags.has("--garbage");
+const notes = flags.get("--methods");
+const isIgnored = ({ method }: Message): boolean =>
+  flags.has("--hang-start") || flags.has("--garbage") || (flags.has("--mute") && method === "server/discover");
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
-  if (!silent) void receive(JSON.parse(line) as Message);
+  const message = JSON.parse(line) as Message;
+  if (notes !== undefined) appendFileSync(notes, `${message.method}\n`);
+  if (!isIgnored(message)) void receive(message);
 }
 if (!flags.has("--stubborn")) process.exit(0);

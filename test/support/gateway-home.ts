@@ -8,7 +8,7 @@ interface ServerRow {
   readonly name: string;
   readonly state: string;
   readonly pid?: number;
-  readonly failures?: number;
+  readonly failures: number;
   readonly inFlight?: number;
   readonly lastError?: string;
   readonly stderr?: readonly string[];

@@ -16,7 +16,8 @@ export interface ClientOptions {
   /** legacy: the 2025 handshake; auto: the current protocol where the other side speaks it. */
   readonly era?: "legacy" | "auto";
   readonly env?: Readonly<Record<string, string>>;
-  readonly answer?: ElicitResult;
+  /** What this client's user answers to everything, or each time. */
+  readonly answer?: ElicitResult | ((message: string) => Promise<ElicitResult>);
 }
 
 /** Every way in which a client can reach the gateway. */
@@ -35,15 +36,15 @@ export async function connectClient(home: string, options: ClientOptions = {}): 
   const client = new Client(
     { name: "test-client", version: "1.0.0" },
     {
-      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      capabilities: answer === undefined ? {} : { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: era },
       listChanged: { tools: { onChanged: () => void (toolChanges.count += 1), autoRefresh: false, debounceMs: 0 } },
     },
   );
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", ({ params }) => {
-      questions.push(params.message);
-      return answer;
+      questions.push(params.mode === "url" ? `${params.message}: ${params.url}` : params.message);
+      return typeof answer === "function" ? answer(params.message) : answer;
     });
   }
   await client.connect(transport === "stdio" ? openShim(home, env) : await openHttp(home, env));

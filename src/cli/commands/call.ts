@@ -1,10 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { EXIT, PmlError } from "../../errors.ts";
+import type { DaemonAddress } from "../../daemon/daemon-file.ts";
+import { type ErrorReport, EXIT, fromErrorReport, PmlError } from "../../errors.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
+import type { Review } from "../reviews.ts";
 import type { KnownTool } from "../tool-names.ts";
 import { findClosest } from "../../config/closest.ts";
 
@@ -21,22 +23,35 @@ export const call: Command = {
   async run(input): Promise<Answer> {
     const [wanted = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const tool = findTool(await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools"), wanted);
+    const known = await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools");
+    const tool = known.find(({ id, name }) => id === wanted || name === wanted);
+    if (tool === undefined) throw await explainMissing(daemon, known, wanted);
     const request = { name: tool.id, arguments: readArguments(input.options, tool.inputSchema) };
     const result = await withGateway(daemon, (client) => client.callTool(request));
+    refuse(result);
     return { data: result, text: describe(result), exit: result.isError === true ? EXIT.toolError : EXIT.ok };
   },
 };
 
-function findTool(known: readonly KnownTool[], wanted: string): KnownTool {
-  const tool = known.find(({ id, name }) => id === wanted || name === wanted);
-  if (tool !== undefined) return tool;
+async function explainMissing(daemon: DaemonAddress, known: readonly KnownTool[], wanted: string): Promise<PmlError> {
+  const reviews = await callDaemon<Review[]>(daemon, "GET", `/api/reviews?subject=${encodeURIComponent(wanted)}`);
+  if (reviews.some(({ tool }) => tool === wanted)) {
+    return new PmlError("tool_changed", `The definition of ${wanted} changed and nobody has accepted that`, {
+      hint: `Look at it: pml review ${wanted}`,
+    });
+  }
   const closest = findClosest(
     wanted,
     known.map(({ id }) => id),
   );
   const hint = closest === undefined ? "All tools: pml tools" : `Did you mean: pml call ${closest}`;
-  throw new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
+  return new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
+}
+
+/** What PML itself refused is an error of this command, not an answer of the tool. */
+function refuse({ isError, _meta }: CallToolResult): void {
+  const report = _meta?.["dev.pml/error"];
+  if (isError === true && report !== undefined) throw fromErrorReport(report as ErrorReport);
 }
 
 function describe({ content, structuredContent }: CallToolResult): string {

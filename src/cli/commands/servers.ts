@@ -18,6 +18,7 @@ export interface ServerRow {
   readonly tools?: number;
   readonly lastError?: string;
   readonly stderr?: readonly string[];
+  readonly changedTools: readonly unknown[];
 }
 
 export const servers: Command = {
@@ -33,14 +34,21 @@ export const servers: Command = {
     if (name !== undefined) return describeServer(getServer(rows, name));
     const table = rows.map((row) => ({
       name: row.name,
-      state: row.state,
+      state: row.state.replaceAll("_", " "),
       tools: row.tools === undefined ? "" : String(row.tools),
       protocol: row.protocol ?? "",
-      problem: row.state === "ready" ? "" : (row.lastError ?? ""),
+      problem: describeProblem(row),
     }));
     return { data: rows, text: rows.length === 0 ? "No servers are configured" : formatTable(table) };
   },
 };
+
+function describeProblem({ name, state, lastError = "", changedTools }: ServerRow): string {
+  const { length } = changedTools;
+  const trouble = state === "login_needed" ? `pml login ${name}` : lastError;
+  const changed = `${length} ${length === 1 ? "tool" : "tools"} changed: pml review`;
+  return [state === "ready" ? "" : trouble, length === 0 ? "" : changed].filter(Boolean).join("; ");
+}
 
 function getServer(rows: readonly ServerRow[], name: string): ServerRow {
   const row = rows.find((each) => each.name === name);

@@ -15,6 +15,10 @@ export interface DaemonStatus {
   readonly clients: number;
   /** "ok", or why nothing is permitted. */
   readonly permissions: string;
+  /** Tools whose definition changed and nobody accepted. */
+  readonly changedTools: number;
+  /** Servers that want one. */
+  readonly loginsNeeded: readonly string[];
   readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
 }
 
@@ -35,16 +39,22 @@ export const status: Command = {
       };
     }
     const report = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
-    return { data: { running: true, ...report }, text: describe(report) };
+    const notes = [
+      ...(report.changedTools > 0 ? ["Look at the changed tools: pml review"] : []),
+      ...report.loginsNeeded.map((server) => `A server wants a login: pml login ${server}`),
+    ];
+    return { data: { running: true, ...report }, text: describe(report), notes };
   },
 };
 
-function describe({ pid, version, url, home, uptimeSeconds, clients, permissions, database }: DaemonStatus): string {
+function describe(status: DaemonStatus): string {
+  const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = status;
   return formatPairs({
     gateway: url,
     version,
     process: `pid ${pid}, up ${uptimeSeconds} s`,
     clients: String(clients),
+    ...(changedTools === 0 ? {} : { "changed tools": String(changedTools) }),
     home,
     permissions,
     database: `${database.engine} at ${database.at}, schema ${database.schemaVersion}`,

@@ -3,6 +3,7 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
+import type { Review } from "../reviews.ts";
 import { formatTable } from "../table.ts";
 import { type KnownTool, readCanonicalName } from "../tool-names.ts";
 
@@ -23,11 +24,35 @@ export const tools: Command = {
       const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
       return describeForAgent(listed.filter((tool) => isWanted(readCanonicalName(tool))));
     }
+    const reviews = await callDaemon<Review[]>(daemon, "GET", "/api/reviews");
+    const changed = new Map(reviews.map((review) => [review.tool, review.state]));
     const all = (await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools")).filter(({ id }) => isWanted(id));
-    const rows = all.map(({ id, description }) => ({ tool: id, description: firstLine(description) }));
-    return { data: all, text: rows.length === 0 ? "No tools" : formatTable(rows), notes: describeHidden(all) };
+    const rows = all.map(({ id, description }) => ({
+      tool: id,
+      ...(changed.size === 0 ? {} : { changed: changed.has(id) ? "changed" : "" }),
+      description: firstLine(description),
+    }));
+    return {
+      data: all.map((tool) => ({ ...tool, ...flag(changed, tool) })),
+      text: rows.length === 0 ? "No tools" : formatTable(rows),
+      notes: [...describeHidden(all), ...describeHeld(reviews, all)],
+    };
   },
 };
+
+function flag(changed: ReadonlyMap<string, string>, { id }: KnownTool): { changed?: string } {
+  const state = changed.get(id);
+  return state === undefined ? {} : { changed: state };
+}
+
+/** Tools that changed and cannot be called are kept from agents until somebody accepts them. */
+function describeHeld(reviews: readonly Review[], all: readonly KnownTool[]): string[] {
+  const known = new Set(all.map(({ id }) => id));
+  const held = reviews.filter(({ tool }) => !known.has(tool)).map(({ tool }) => tool);
+  return held.length === 0
+    ? []
+    : [`Not offered until somebody accepts their change: ${held.join(", ")}. See: pml review`];
+}
 
 function describeHidden(all: readonly KnownTool[]): string[] {
   const hidden = all.filter(({ listed }) => !listed).length;

@@ -1,0 +1,34 @@
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { Answer, Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { openBrowser } from "../open-browser.ts";
+
+/** As the daemon tells it at /api/logins. */
+interface StartedLogin {
+  readonly id: string;
+  readonly url: string;
+  readonly seconds: number;
+}
+
+export const login: Command = {
+  name: "login",
+  group: "Decide",
+  summary: "log in to a remote server that asks who calls",
+  examples: ["pml login docs", "pml login docs --no-browser"],
+  args: [{ name: "<server>", description: "as pml servers prints it" }],
+  options: [{ flags: "--no-browser", description: "only print the address" }, noStartOption],
+  async run(input): Promise<Answer> {
+    const [server = ""] = input.args;
+    const daemon = await reachDaemon(input);
+    const { id, url, seconds } = await callDaemon<StartedLogin>(daemon, "POST", "/api/logins", { server });
+    input.terminal.say(`Open this address within ${Math.round(seconds / 60)} minutes and say yes:\n${url}`);
+    if (process.stdout.isTTY && input.options["browser"] !== false) openBrowser(url);
+    const path = `/api/logins?id=${encodeURIComponent(id)}`;
+    while (!(await callDaemon<{ done: boolean }>(daemon, "GET", path)).done); // each answer takes a while
+    return {
+      data: { server, loggedIn: true },
+      text: `Logged in to ${server}`,
+      notes: [`Undo: pml logout ${server}`],
+    };
+  },
+};

@@ -1,0 +1,14 @@
+import { spawn } from "node:child_process";
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** Shows a web address to the user, if there is a way to. Whether it worked is not known: the address is printed as well. */
+export function openBrowser(url: string): void {
+  const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  child.on("error", () => undefined); // there is none
+  child.unref();
+}

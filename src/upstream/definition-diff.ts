@@ -1,0 +1,48 @@
+/** One place where two definitions differ; a side that is left out has nothing there. */
+export interface Difference {
+  readonly path: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** Where a tool's definition differs from an earlier one, down to the single value or line of text. */
+export function diffDefinitions(before: unknown, after: unknown): Difference[] {
+  const [old, current] = [flatten(before), flatten(after)];
+  return [...new Set([...old.keys(), ...current.keys()])].toSorted().flatMap((path) => {
+    const [was, is] = [old.get(path), current.get(path)];
+    return was === is ? [] : diffText(path, was, is);
+  });
+}
+
+/** Values by their path, as `inputSchema.properties.path.type`. */
+function flatten(value: unknown, path = ""): Map<string, string> {
+  if (typeof value !== "object" || value === null) return new Map([[path, toText(value)]]);
+  const entries = Object.entries(value);
+  if (entries.length === 0) return new Map([[path, Array.isArray(value) ? "[]" : "{}"]]);
+  return new Map(entries.flatMap(([key, item]) => [...flatten(item, path === "" ? key : `${path}.${key}`)]));
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Of long texts only the lines between what they begin and end with in common. */
+function diffText(path: string, before: string | undefined, after: string | undefined): Difference[] {
+  if (before === undefined || after === undefined)
+    return [{ path, ...side("before", before), ...side("after", after) }];
+  const [old, current] = [before.split("\n"), after.split("\n")];
+  const shorter = Math.min(old.length, current.length);
+  let start = 0;
+  while (start < shorter && old[start] === current[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === current.at(-1 - end)) end += 1;
+  const cut = (lines: string[]): string | undefined => {
+    const kept = lines.slice(start, lines.length - end);
+    return kept.length === 0 ? undefined : kept.join("\n");
+  };
+  return [{ path, ...side("before", cut(old)), ...side("after", cut(current)) }];
+}
+
+function side(name: "before" | "after", text: string | undefined): Partial<Difference> {
+  return text === undefined ? {} : { [name]: text };
+}

@@ -1,0 +1,74 @@
+import { auth, ClientCredentialsProvider, type FetchLike, OAuthError } from "@modelcontextprotocol/client";
+import type { ServerOauth } from "../../config/schema.ts";
+import { readSecret } from "../../config/secret-reference.ts";
+import { PmlError } from "../../errors.ts";
+import { createOauthFetch } from "./oauth-fetch.ts";
+import {
+  findMissingScope,
+  findPmlError,
+  isUnauthorized,
+  readChallenge,
+  type Refusal,
+  type ServerAuth,
+} from "./server-auth.ts";
+
+export interface MachineClient {
+  readonly server: string;
+  readonly url: string;
+  readonly oauth: ServerOauth;
+}
+
+/** A client that logs in by itself, with its secret. Its tokens are kept in memory only; new ones are there for the asking. */
+export class MachineAuth implements ServerAuth {
+  readonly fetch: FetchLike = fetch;
+  readonly #client: MachineClient;
+  #provider: ClientCredentialsProvider | undefined;
+  #fetching: Promise<void> | undefined;
+
+  constructor(client: MachineClient) {
+    this.#client = client;
+  }
+
+  async token(): Promise<string | undefined> {
+    return this.#provider?.tokens()?.access_token;
+  }
+
+  onUnauthorized({ response }: Refusal): Promise<void> {
+    this.#fetching ??= this.#login(response).finally(() => (this.#fetching = undefined));
+    return this.#fetching;
+  }
+
+  explain(error: unknown): PmlError | undefined {
+    const known = findPmlError(error);
+    if (known !== undefined) return known;
+    const missing = findMissingScope(error);
+    if (missing !== undefined) return this.#failure(`its client may not do this (${missing.requiredScope ?? "scope"})`);
+    return isUnauthorized(error) ? this.#failure("its client's token is not accepted") : undefined;
+  }
+
+  async #login(response: Response): Promise<void> {
+    const { server, url, oauth } = this.#client;
+    const { clientId = "", clientSecret, issuer = "", scope } = oauth;
+    if (clientSecret === undefined) throw this.#failure("its client has no secret");
+    const challenge = readChallenge(response);
+    this.#provider = new ClientCredentialsProvider({
+      clientId,
+      clientSecret: readSecret(clientSecret),
+      expectedIssuer: issuer,
+      clientName: "PML",
+      ...(scope === undefined ? {} : { scope }),
+    });
+    try {
+      await auth(this.#provider, { serverUrl: url, ...challenge, fetchFn: createOauthFetch(url) });
+    } catch (error) {
+      throw findPmlError(error) ?? this.#failure(error instanceof OAuthError ? error.code : String(error), server);
+    }
+  }
+
+  #failure(reason: string, server = this.#client.server): PmlError {
+    return new PmlError("login_failed", `PML cannot log in to ${server}: ${reason}`, {
+      hint: `Check mcpServers.${server}.pml.oauth`,
+      details: { server },
+    });
+  }
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  computeScopeUnion,
+  type FetchLike,
+  OAuthError,
+  OAuthErrorCode,
+  refreshAuthorization,
+} from "@modelcontextprotocol/client";
+import { PmlError } from "../../errors.ts";
+import { type Credential, type Credentials, expiryOf } from "./credential.ts";
+import { createOauthFetch } from "./oauth-fetch.ts";
+import {
+  type Challenge,
+  findMissingScope,
+  findPmlError,
+  isUnauthorized,
+  loginNeeded,
+  readChallenge,
+  type Refusal,
+  type ServerAuth,
+} from "./server-auth.ts";
+
+/** Renewed this long before it ends, so that no request meets an ended one. */
+const EARLY_MS = 30_000;
+const LOOK_AGAIN_MS = 250;
+const LOOKS = 120;
+
+/** Uses a login that a person made, and renews it. Without one, requests fail and say so. */
+export class StoredAuth implements ServerAuth {
+  readonly #server: string;
+  readonly #url: string;
+  readonly #credentials: Credentials;
+  /** Which token each response was the answer to. */
+  readonly #sent = new WeakMap<Response, string>();
+  #credential: Credential | undefined;
+  #renewing: Promise<void> | undefined;
+  #challenge: Challenge = {};
+
+  constructor(server: string, url: string, credentials: Credentials) {
+    this.#server = server;
+    this.#url = url;
+    this.#credentials = credentials;
+  }
+
+  readonly fetch: FetchLike = async (url, init) => {
+    const response = await fetch(url, init);
+    const [, token] = /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "") ?? [];
+    if (token !== undefined) this.#sent.set(response, token);
+    return response;
+  };
+
+  /** What the next login has to ask for. */
+  get challenge(): Challenge {
+    return this.#challenge;
+  }
+
+  async token(): Promise<string | undefined> {
+    this.#credential ??= await this.#credentials.find();
+    const { tokens, expiresAt } = this.#credential ?? {};
+    const ends = expiresAt !== undefined && expiresAt - EARLY_MS < Date.now();
+    if (ends && tokens?.refresh_token !== undefined) {
+      // A token that has not quite ended may still do; one that has is refused, and that is told.
+      await this.#renew(tokens.access_token).catch(() => undefined);
+    }
+    return this.#credential?.tokens?.access_token;
+  }
+
+  async onUnauthorized({ response }: Refusal): Promise<void> {
+    this.#challenge = { ...this.#challenge, ...readChallenge(response) };
+    await this.#renew(this.#sent.get(response));
+  }
+
+  explain(error: unknown): PmlError | undefined {
+    const known = findPmlError(error);
+    if (known !== undefined) return known;
+    const missing = findMissingScope(error);
+    if (missing !== undefined) return this.#needsMore(missing.requiredScope, missing.resourceMetadataUrl);
+    return isUnauthorized(error) ? loginNeeded(this.#server, "does not accept the login") : undefined;
+  }
+
+  /** Another login is there, or none any more. */
+  forget(): void {
+    this.#credential = undefined;
+  }
+
+  #needsMore(scope: string | undefined, resourceMetadataUrl: URL | undefined): PmlError {
+    const all = computeScopeUnion(this.#credential?.tokens?.scope, this.#challenge.scope, scope);
+    this.#challenge = {
+      ...(resourceMetadataUrl === undefined ? this.#challenge : { resourceMetadataUrl }),
+      ...(all === undefined ? {} : { scope: all }),
+    };
+    return loginNeeded(this.#server, `wants a login that allows more${scope === undefined ? "" : ` (${scope})`}`);
+  }
+
+  /** Once for all requests that were refused at the same time: a renewal may be good for one use. */
+  #renew(used: string | undefined): Promise<void> {
+    this.#renewing ??= this.#replace(used).finally(() => (this.#renewing = undefined));
+    return this.#renewing;
+  }
+
+  async #replace(used: string | undefined): Promise<void> {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const stored = await this.#credentials.find();
+      this.#credential = stored;
+      if (stored?.tokens === undefined) throw loginNeeded(this.#server, "wants a login");
+      if (stored.tokens.access_token !== used) return; // another request or gateway has done it
+      if (stored.tokens.refresh_token === undefined) throw loginNeeded(this.#server, "wants a new login");
+      if (await this.#credentials.claimRenewal(stored)) return this.#refresh(stored, stored.tokens.refresh_token);
+      await sleep(LOOK_AGAIN_MS);
+    }
+    throw new PmlError("login_failed", `The login to ${this.#server} is being renewed by another gateway, in vain`);
+  }
+
+  async #refresh(old: Credential, refreshToken: string): Promise<void> {
+    const { discovery, client, resource, issuer } = old;
+    const { authorizationServerMetadata: metadata } = discovery;
+    try {
+      const tokens = await refreshAuthorization(discovery.authorizationServerUrl, {
+        ...(metadata === undefined ? {} : { metadata }),
+        clientInformation: client,
+        refreshToken,
+        ...(resource === undefined ? {} : { resource }),
+        fetchFn: createOauthFetch(this.#url),
+      });
+      const scope = tokens.scope ?? old.tokens?.scope;
+      const { expiresAt: _old, ...rest } = old;
+      const renewed = { ...tokens, ...(scope === undefined ? {} : { scope }), issuer };
+      this.#credential = { ...rest, tokens: renewed, ...expiryOf(tokens) };
+      await this.#credentials.save(this.#credential);
+    } catch (error) {
+      if (!isFinal(error)) {
+        await this.#credentials.endRenewal(old);
+        throw new PmlError("login_failed", `The login to ${this.#server} could not be renewed: ${reasonOf(error)}`, {
+          hint: "It is tried again with the next call",
+        });
+      }
+      await this.#credentials.retire(old, isUnknownClient(error) ? "ended" : "kept");
+      this.#credential = undefined;
+      throw loginNeeded(this.#server, `wants a new login (${reasonOf(error)})`);
+    }
+  }
+}
+
+/** The server has answered, and will answer the same the next time. */
+function isFinal(error: unknown): boolean {
+  return error instanceof OAuthError && !isOneOf(error, OAuthErrorCode.ServerError);
+}
+
+function isUnknownClient(error: unknown): boolean {
+  return isOneOf(error, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient);
+}
+
+function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof OAuthError && codes.includes(error.code);
+}
+
+/** The code only: what else an authorization server writes may repeat what it was sent. */
+function reasonOf(error: unknown): string {
+  if (error instanceof OAuthError) return error.code;
+  return error instanceof Error ? error.name : "unknown";
+}

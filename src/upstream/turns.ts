@@ -1,0 +1,100 @@
+/** Whether a call may run beside others, or asks and so must be the only one that could have asked. */
+export type TurnKind = "shared" | "alone";
+
+export interface Turn extends Disposable {
+  /** A question of this call is open. It has to be the only call under way that has none. */
+  pause(): void;
+  /** The answer is there. Resolves when the call is alone again. */
+  resume(): Promise<void>;
+}
+
+interface Waiter {
+  readonly turn: Turn;
+  readonly kind: TurnKind | "resume";
+  readonly go: () => void;
+}
+
+/**
+ * Who may use a connection on which a question does not say which call it belongs to. Calls that ask
+ * run alone. While such a call waits for its answer others may run; the answer is passed on when they
+ * are done, so that the call is alone again when it could ask the next time.
+ */
+export class Turns {
+  readonly #shared = new Set<Turn>();
+  #alone: Turn | undefined;
+  #openQuestions = 0;
+  #waiting: Waiter[] = [];
+
+  /** Whether a call that asks would have to wait for another one that does. */
+  get taken(): boolean {
+    return this.#alone !== undefined || this.#waiting.some(({ kind }) => kind === "alone");
+  }
+
+  async begin(kind: TurnKind, signal: AbortSignal | undefined): Promise<Turn> {
+    signal?.throwIfAborted();
+    const turn: Turn = {
+      pause: () => this.#pause(turn),
+      resume: () => this.#wait(turn, "resume", undefined),
+      [Symbol.dispose]: () => this.#end(turn),
+    };
+    // The frequent case: nobody has ever asked anything.
+    if (kind === "shared" && this.#alone === undefined && this.#waiting.length === 0) this.#shared.add(turn);
+    else await this.#wait(turn, kind, signal);
+    return turn;
+  }
+
+  #pause(turn: Turn): void {
+    this.#shared.delete(turn); // one that asks for the first time was not known to
+    this.#alone = turn;
+    this.#openQuestions += 1;
+    this.#admit();
+  }
+
+  #end(turn: Turn): void {
+    this.#shared.delete(turn);
+    if (this.#alone === turn) {
+      this.#alone = undefined;
+      this.#openQuestions = 0;
+    }
+    this.#waiting = this.#waiting.filter((waiter) => waiter.turn !== turn);
+    this.#admit();
+  }
+
+  #wait(turn: Turn, kind: Waiter["kind"], signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#end(turn);
+        reject(signal?.reason as Error);
+      };
+      const go = (): void => {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      signal?.addEventListener("abort", giveUp, { once: true });
+      // Nobody is let in before a call whose answer is there.
+      if (kind === "resume") this.#waiting.unshift({ turn, kind, go });
+      else this.#waiting.push({ turn, kind, go });
+      this.#admit();
+    });
+  }
+
+  #admit(): void {
+    const next = this.#waiting.find((waiter, index) => this.#mayGo(waiter, index));
+    if (next === undefined) return;
+    this.#waiting = this.#waiting.filter((waiter) => waiter !== next);
+    if (next.kind === "shared") this.#shared.add(next.turn);
+    else if (next.kind === "alone") this.#alone = next.turn;
+    else this.#openQuestions -= 1;
+    next.go();
+    this.#admit();
+  }
+
+  /** In order, but calls that may run beside others do not wait behind one that waits for a person. */
+  #mayGo({ kind }: Waiter, index: number): boolean {
+    if (kind === "resume") return this.#shared.size === 0;
+    if (kind === "alone") return this.#alone === undefined && this.#shared.size === 0;
+    const before = this.#waiting.slice(0, index);
+    if (this.#alone === undefined) return before.every((waiter) => waiter.kind === "shared");
+    return this.#openQuestions > 0 && before.every((waiter) => waiter.kind !== "resume");
+  }
+}
