@@ -131,15 +131,24 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       await upstreams.reloadFlags();
       return decided;
     },
+    ...createMemoryOperations(config, client),
+    backup,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function createMemoryOperations(
+  { database, home }: Config,
+  client: DatabaseClient,
+): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  return {
     databaseStatus: async () => ({
       engine: client.engine,
-      at: config.database.url === undefined ? config.home : describeUrl(config.database.url),
+      at: database.url === undefined ? home : describeUrl(database.url),
       schemaVersion: await readSchemaVersion(client.db),
     }),
     exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
     importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path)),
-    backup,
-    [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }
 

@@ -47,8 +47,8 @@ export const status: Command = {
   },
 };
 
-function describe(status: DaemonStatus): string {
-  const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = status;
+function describe(told: DaemonStatus): string {
+  const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = told;
   return formatPairs({
     gateway: url,
     version,
