@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { McpServerEntry } from "../../src/config/schema.ts";
 
 /** Calls a tool under its own name and returns its text and structured content as one text. */
-export type CallTool = (tool: string, input: Record<string, unknown>) => Promise<string>;
+type CallTool = (tool: string, input: Record<string, unknown>) => Promise<string>;
 
 export interface RealServer {
   readonly name: string;
