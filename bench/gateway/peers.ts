@@ -1,19 +1,10 @@
-/** Other gateways, installed on demand into a cache folder; they are compared with, never depended on. */
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+/** Other gateways; they are compared with, never depended on. */
 import { join } from "node:path";
-import { cacheFolder } from "../../test/support/cache-folder.ts";
+import { installPackages } from "../../test/support/installed-packages.ts";
 
 const PACKAGES = ["mcp-hub@4.2.1", "mcp-proxy@6.7.19", "supergateway@4.0.0"];
 
 /** The folder of their commands. */
-export function installPeers(): string {
-  const prefix = cacheFolder("bench-peers");
-  const commands = join(prefix, "node_modules", ".bin");
-  if (!existsSync(join(commands, "supergateway"))) {
-    execFileSync("npm", ["install", "--prefix", prefix, "--no-save", "--ignore-scripts", ...PACKAGES], {
-      stdio: ["ignore", 2, 2],
-    });
-  }
-  return commands;
+export async function installPeers(): Promise<string> {
+  return join(await installPackages("bench-peers", PACKAGES), ".bin");
 }

@@ -28,7 +28,7 @@ const { command, args } = servers.everything;
 const START_LIMIT_MS = 30_000;
 
 export async function startTargets(folder: string): Promise<Target[]> {
-  const peers = installPeers();
+  const peers = await installPeers();
   const home = join(folder, "home");
   mkdirSync(home);
   writeConfig(home, { mcpServers: { everything: servers.everything } });

@@ -1,9 +1,9 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { cacheFolder } from "../../test/support/cache-folder.ts";
+import { installPackages } from "../../test/support/installed-packages.ts";
 
 /** Pinned: the suite is an alpha, and what it demands may change with each release. */
 const SUITE = "@modelcontextprotocol/conformance";
@@ -39,15 +39,7 @@ export interface SetResult {
 }
 
 export async function installSuite(): Promise<void> {
-  if (installedVersion() === SUITE_VERSION) return;
-  const args = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", `${SUITE}@${SUITE_VERSION}`];
-  await promisify(execFile)("npm", args);
-}
-
-function installedVersion(): string | undefined {
-  const manifest = join(suite, "package.json");
-  if (!existsSync(manifest)) return undefined;
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+  await installPackages("conformance", [`${SUITE}@${SUITE_VERSION}`]);
 }
 
 /** Runs everything that a revision of the protocol requires of a server. */

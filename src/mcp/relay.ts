@@ -1,4 +1,5 @@
 import {
+  type ClientCapabilities,
   inputRequired,
   type InputRequest,
   type LoggingLevel,
@@ -35,6 +36,7 @@ export interface RelayRequest {
 export type ReadClient = (ctx: ServerContext) => Pick<CurrentParams, "capabilities" | "logLevel">;
 
 const ANSWER_KEY = "answer";
+const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
 /**
@@ -104,7 +106,12 @@ export class Relay {
         onLog: (message) => {
           if (isWanted(message["level"], client.logLevel)) notices.log(message);
         },
-        ask: (question) => ask(nameOrigin(question, target.server)),
+        ask: async (question) => {
+          // Otherwise the server, and all its other callers, would wait for an answer that cannot come.
+          if (!canAnswer(client.capabilities ?? {}, question))
+            throw new ProtocolError(INVALID_REQUEST, `The client that called does not support ${question.method}`);
+          return ask(nameOrigin(question, target.server));
+        },
       }),
     );
   }
@@ -164,6 +171,14 @@ const LOG_LEVELS: readonly unknown[] = [
 
 function isWanted(level: unknown, least: LoggingLevel | undefined): boolean {
   return least !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
+}
+
+function canAnswer({ elicitation, sampling }: ClientCapabilities, { method, params }: Question): boolean {
+  if (method === "sampling/createMessage") return sampling !== undefined;
+  // Before there were URLs, declaring elicitation meant forms.
+  return params?.["mode"] === "url"
+    ? elicitation?.url !== undefined
+    : elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 /** Whoever is asked must see which server asks. */

@@ -12,6 +12,7 @@ import {
 import type { GuardedRequest } from "../auth/caller.ts";
 
 const SESSION_ENDED = -32_000;
+const INVALID_REQUEST = -32_600;
 
 export interface SessionOptions {
   readonly sessionIdGenerator: () => string;
@@ -38,12 +39,17 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
   }
 
   override async handleRequest(request: GuardedRequest, response: ServerResponse, body?: unknown): Promise<void> {
-    if (!isPlainRequest(request, body) || this.#exchanges.has(body.id)) {
+    if (!isPlainRequest(request, body)) {
       await super.handleRequest(request, response, body);
       if (isCancellation(body)) this.#endUnanswered(body.params.requestId);
       return;
     }
     const { id } = body;
+    if (this.#exchanges.has(id)) {
+      const error = { code: INVALID_REQUEST, message: "A request with this id is still under way" };
+      response.writeHead(400, this.#headers("application/json")).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+      return;
+    }
     this.#exchanges.set(id, response);
     response.once("close", () => {
       if (this.#exchanges.get(id) === response) this.#exchanges.delete(id);

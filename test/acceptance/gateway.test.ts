@@ -79,7 +79,7 @@ describe.each(clientKinds)("a client over $transport, $era", (kind) => {
     await runPml(["down"], { home: home.path });
   });
 
-  test("resources and prompts keep their server, and completion reaches it", async () => {
+  test("resources and prompts keep their server, and completion reaches it [mcp-20]", async () => {
     await using home = await makeFolder();
     writeConfig(home.path, { mcpServers: { everything: servers.everything } });
     await runJson(["up"], { home: home.path });

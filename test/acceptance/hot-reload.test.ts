@@ -6,7 +6,7 @@ import { connectClient } from "../support/mcp-client.ts";
 import { isRunning, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
 
-test("changed servers are taken over while the daemon runs; the others keep their processes and calls", async () => {
+test("changed servers are taken over while the daemon runs; the others keep their processes and calls [mcp-29]", async () => {
   const kept = servers.chaos("kept");
   await using home = await startGateway({ kept, edited: servers.chaos("before"), removed: servers.chaos("removed") });
   await home.ready("kept", "edited", "removed");

@@ -24,7 +24,7 @@ async function firstList(home: string): Promise<{ names: string[]; ms: number }>
   return { names: tools.map(({ name }) => name), ms };
 }
 
-test("21 servers, four of which never start: lists come at once, the others work, the four say what is wrong", async () => {
+test("21 servers, four of which never start: lists come at once, the others work, the four say what is wrong [mcp-26] [mcp-27]", async () => {
   const entries: Record<string, McpServerEntry> = {
     ...Object.fromEntries(SOUND.map((name) => [name, servers.chaos(name)])),
     exits: servers.chaos("exits", "--never-start"),
@@ -125,7 +125,7 @@ test("what outlives a killed daemon is ended by the next one, and nothing else i
   expect(isRunning(fresh)).toBe(true);
 });
 
-test("the gateway's own environment does not reach a server, what is configured does", async () => {
+test("the gateway's own environment does not reach a server, what is configured does [mcp-39]", async () => {
   const chaos = { ...servers.chaos("chaos"), env: { GIVEN: "yes", TOKEN_FOR_IT: "${UPSTREAM_TOKEN}" } };
   await using home = await startGateway({ chaos }, { env: { SECRET: "hush", UPSTREAM_TOKEN: "t0ken" } });
   await home.ready("chaos");

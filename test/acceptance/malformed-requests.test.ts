@@ -108,11 +108,14 @@ test("whoever waits for an answer hears of it when the session ends or the call 
   expect(await endpoint.call("x", "chaos__echo", { text: "x" })).toMatchObject({ status: 404 });
 });
 
-test("one id for many requests at once: each is answered", async () => {
+test("one id for many requests at once: each is answered, and those that cannot be told apart are refused", async () => {
   await using home = await startGateway({ chaos: servers.chaos("chaos") });
   const endpoint = await openEndpoint(home);
   const answers = await Promise.all(Array.from({ length: 50 }, () => endpoint.call(1, "chaos__echo", { text: "x" })));
-  for (const { status, body } of answers) expect([status, body]).toEqual([200, expect.stringContaining("chaos: x")]);
+  const served = answers.filter(({ status, body }) => status === 200 && body.includes("chaos: x"));
+  const refused = answers.filter(({ status, body }) => status === 400 && body.includes("is still under way"));
+  expect(served.length).toBeGreaterThan(0);
+  expect(served.length + refused.length).toBe(50);
   expect(readDaemonAddress(home.path)?.pid).toBe(home.daemonPid);
 });
 

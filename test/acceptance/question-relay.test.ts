@@ -50,7 +50,7 @@ describe.each(clientKinds)("a client over $transport, $era", (kind) => {
   });
 });
 
-test("a call that waits for an answer goes on with it, refuses a forged one, and gives way when too many wait [mcp-22]", async () => {
+test("a call that waits for an answer goes on with it once, and refuses a forged or missing one [mcp-22]", async () => {
   await using home = await startGateway({ everything: servers.everything });
   await home.ready("everything");
   const raw = new RawMcp(home.path);
@@ -72,8 +72,4 @@ test("a call that waits for an answer goes on with it, refuses a forged one, and
     code: -32_602,
     message: expect.stringContaining("not waiting any more"),
   });
-  // Nobody ever answers this one; others are served all the same.
-  await ask();
-  const echo = await raw.current("tools/call", { name: "everything__echo", arguments: { message: "x" } });
-  expect(echo.text).toContain("Echo: x");
 });

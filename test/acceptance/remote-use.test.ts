@@ -97,7 +97,7 @@ test("a client finds its own way to a token, and each call is on record with who
   expect(await exportedRows(path, "principals")).toHaveLength(2);
 });
 
-test("what a caller comes with does not reach a server, and neither does the gateway's environment", async () => {
+test("what a caller comes with does not reach a server, and neither does the gateway's environment [mcp-39]", async () => {
   await using remote = await startRemoteMirror();
   const entries = { local: servers.mirror(), remote: { url: remote.url } };
   await using gateway = await startRemoteGateway(entries, { env: { SECRET_OF_THE_GATEWAY: "very-secret" } });

@@ -9,7 +9,7 @@ import { servers, writeConfig } from "../support/upstream-servers.ts";
 const QUIET_MS = 300;
 
 describe.each(clientKinds)("a client over $transport, $era", (kind) => {
-  test("hears of the resources it asked for and gets the log messages it wants, from servers of both eras", async () => {
+  test("hears of the resources it asked for and gets the log messages it wants, from servers of both eras [mcp-20]", async () => {
     await using home = await makeFolder();
     writeConfig(home.path, { mcpServers: { current: servers.fixture(), old: servers.fixture("--legacy") } });
     await runJson(["up"], { home: home.path });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { call, startGateway } from "../support/gateway-home.ts";
 import { HOSTILE_NAMES } from "../support/hostile-names.ts";
 import { connectClient } from "../support/mcp-client.ts";
-import { runJson, runPml } from "../support/pml.ts";
+import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
 
 interface ListedTool {
@@ -18,7 +18,7 @@ async function listTools(home: string): Promise<ListedTool[]> {
     .filter(({ canonical }) => canonical.includes(":"));
 }
 
-test("names of two servers with equal, illegal, long and colliding tools are legal, distinct, stable, and reach their tool", async () => {
+test("names of two servers with equal, illegal, long and colliding tools are legal, distinct, stable, and reach their tool [mcp-13] [mcp-15]", async () => {
   const two = { one: servers.chaos("one"), two: servers.chaos("two") };
   const gateway = { exposure: "full" };
   await using home = await startGateway(two, { config: { gateway } });
@@ -50,4 +50,8 @@ test("names of two servers with equal, illegal, long and colliding tools are leg
   const grown = await listTools(home.path);
   expect(grown).toHaveLength(tools.length * 2);
   expect(grown.filter(({ canonical }) => /^(one|two):/.test(canonical))).toEqual(tools);
+
+  writeConfig(home.path, { mcpServers: { two: two.two } });
+  await until("the others are gone", async () => (await home.servers()).length === 1);
+  expect(await listTools(home.path)).toEqual(tools.filter(({ canonical }) => canonical.startsWith("two:")));
 });

@@ -1,26 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { inject } from "vitest";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { openPostgres } from "../../src/db/open-postgres.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
+import { makeFolder } from "./folder.ts";
+
+export { makeFolder } from "./folder.ts";
 
 /** Every suite about storage runs on both. */
 export const engines = ["pglite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
-
-export interface TestFolder extends AsyncDisposable {
-  readonly path: string;
-}
-
-export async function makeFolder(name = "pml-test-"): Promise<TestFolder> {
-  const path = await mkdtemp(join(tmpdir(), name));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 /** An empty database on the test server, and its URL. */
 export async function createServerDatabase(): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../../src/config/schema.ts";
-import { makeFolder } from "./databases.ts";
+import { makeFolder } from "./folder.ts";
 import { runJson, runPml, until } from "./pml.ts";
 import { writeConfig } from "./upstream-servers.ts";
 
@@ -8,6 +8,7 @@ interface ServerRow {
   readonly name: string;
   readonly state: string;
   readonly pid?: number;
+  readonly protocol?: string;
   readonly failures: number;
   readonly inFlight?: number;
   readonly lastError?: string;
