@@ -56,7 +56,6 @@ export function openEngine(parts: EngineParts): OpenEngine {
   });
   stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && engine.programs.forget())));
   stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
-  sandbox.warm();
   return {
     engine,
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
