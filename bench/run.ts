@@ -9,6 +9,7 @@ import { countMisses, printReport, type Report, runBenchmark, writeReports } fro
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
   gateway: async () => (await import("./gateway.ts")).gateway,
+  analysis: async () => (await import("./analysis.ts")).analysis,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]
