@@ -10,6 +10,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
+  analysis: async () => (await import("./analysis.ts")).analysis,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]

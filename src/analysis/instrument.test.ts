@@ -186,20 +186,29 @@ describe("an instrumented program", () => {
   test("has the lines of the program, and maps each position back", () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const source = generateProgram({ seed, tools: ["fs:read", "a:b"], types: seed % 2 === 0, bare: true });
-      const { code, originalPosition } = analyse(source).instrumented;
-      const lines = code.split("\n");
-      const original = source.split("\n");
-      expect(lines.length).toBe(original.length + 1);
-      original.forEach((text, index) => {
-        for (const { 0: word } of text.matchAll(/\b(?:helper|alias|mark|r|i|x|all)\d+\b/g)) {
-          const column = lines[index]?.search(new RegExp(`\\b${word}\\b`)) ?? -1;
-          if (column < 0) continue; // it was a type
-          expect(originalPosition(index + 1, column)).toEqual({
-            line: index + 1,
-            column: text.search(new RegExp(`\\b${word}\\b`)),
-          });
+      const { instrumented } = analyse(source);
+      const lines = instrumented.code.split("\n");
+      expect(lines.length).toBe(source.split("\n").length + 1);
+      source.split("\n").forEach((text, index) => {
+        for (const { 0: word } of text.matchAll(/\b(?:helper|alias|mark|r|all)\d+\b/g)) {
+          const pattern = new RegExp(`\\b${word}\\b`);
+          const position = instrumented.originalPosition(index + 1, lines[index]?.search(pattern) ?? -1);
+          expect(position, text).toEqual({ line: index + 1, column: text.search(pattern) });
         }
       });
     }
+  });
+
+  test("maps positions in the first line, in inserted text and behind the end", () => {
+    const { instrumented } = analyse("return (args.a as string) + (await mcp.a.b({}));\nthrow new Error('x')");
+    const [first = ""] = instrumented.code.split("\n");
+    const at = (text: string): number => instrumented.originalPosition(1, first.indexOf(text)).column;
+    expect(at("return")).toBe(0);
+    expect(at("+ (await")).toBe(26);
+    expect(at("__pml.call")).toBe(35);
+    expect(at("mcp.a.b")).toBe(35);
+    expect(at("({}))")).toBe(42);
+    expect(instrumented.originalPosition(2, 6)).toEqual({ line: 2, column: 6 });
+    expect(instrumented.originalPosition(99, 0)).toEqual({ line: 2, column: 20 });
   });
 });

@@ -1,3 +1,26 @@
+/** Brackets and prefixes inside each other; the parser stands about 4,000. */
+export const MAX_NESTING = 200;
+/** Links of a chain (`a + b + c`, `a.b().c()`) deepen the tree too, but cost far less. */
+export const LINK = 1 / 16;
+/** `<` opens type arguments or compares. */
+export const ANGLE = 1 / 4;
+
+/** Tokens times length of a line: the parser copies the line for each error in it, and there can be one at each token. */
+export const MAX_LINE = 4e8;
+/** Errors that only a full check finds are the costly ones. */
+export const MAX_CHECKED_LINE = 4e7;
+
+export interface NestingProblem {
+  readonly offset: number;
+  readonly reason: "too_deep" | "long_line" | "stray_brace" | "ambiguous_slash" | "html_comment";
+}
+
+export interface NestingReport {
+  readonly problem: NestingProblem | undefined;
+  /** A line is too long to check for more than whether it can be parsed. */
+  readonly hasLongLine: boolean;
+}
+
 export interface Level {
   readonly closer: string;
   /** Closes the head of `if`, `for`, `while`: a statement follows, not an operator. */

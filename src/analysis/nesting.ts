@@ -18,33 +18,30 @@ import {
   STRING,
   UPDATE,
   WORD,
+  CODES,
 } from "./tokens.ts";
-import { createLevel, type Level, weigh } from "./nesting-level.ts";
+import {
+  ANGLE,
+  createLevel,
+  type Level,
+  LINK,
+  MAX_CHECKED_LINE,
+  MAX_LINE,
+  MAX_NESTING,
+  type NestingProblem,
+  type NestingReport,
+  weigh,
+} from "./nesting-level.ts";
 
 /**
- * Finds what would overrun the stack of the native parser, which would end the process: a walk over the tokens that
- * bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
+ * Finds what would overrun the stack or the memory of the native parser, which would end the process: a walk over the
+ * tokens that bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
  */
 
-const NEW_LINE = 10;
-const SPACE = 32;
-const BACKSLASH = 92;
-const ASCII_END = 127;
-
-/** Brackets and prefixes inside each other; the parser stands about 4,000. */
-export const MAX_NESTING = 200;
-/** Links of a chain (`a + b + c`, `a.b().c()`) deepen the tree too, but cost far less. */
-const LINK = 1 / 16;
-/** `<` opens type arguments or compares. */
-const ANGLE = 1 / 4;
-
-export interface NestingProblem {
-  readonly offset: number;
-  readonly reason: "too_deep" | "stray_brace" | "ambiguous_slash" | "html_comment";
-}
-
-export function findNestingProblem(source: string): NestingProblem | undefined {
-  return new NestingScan(source).run();
+export function scanNesting(source: string): NestingReport {
+  const scan = new NestingScan(source);
+  const problem = scan.run();
+  return { problem, hasLongLine: scan.longestLine > MAX_CHECKED_LINE };
 }
 
 class NestingScan {
@@ -53,6 +50,9 @@ class NestingScan {
   #last: Last = "operator";
   #word = "";
   #newline = false;
+  longestLine = 0;
+  #lineStart = 0;
+  #lineTokens = 0;
   #statementEnded = false;
   /** A statement can start here; and a name that did could be a label. */
   #start = true;
@@ -69,13 +69,12 @@ class NestingScan {
   run(): NestingProblem | undefined {
     while (this.#problem === undefined && this.#at < this.#source.length) {
       if (!this.#token()) return this.#problem;
-      if (this.#depth() > MAX_NESTING) this.#fail("too_deep");
+      this.#lineTokens += 1;
+      if (this.#outer + this.#levels.length + weigh(this.#level) > MAX_NESTING) this.#fail("too_deep");
+      this.longestLine = Math.max(this.longestLine, this.#lineTokens * (this.#at - this.#lineStart));
+      if (this.longestLine > MAX_LINE) this.#fail("long_line");
     }
     return this.#problem;
-  }
-
-  #depth(): number {
-    return this.#outer + this.#levels.length + weigh(this.#level);
   }
 
   #fail(reason: NestingProblem["reason"], at = this.#at): false {
@@ -100,16 +99,20 @@ class NestingScan {
 
   #skipSpace(): void {
     let code = this.#source.charCodeAt(this.#at);
-    while (code === SPACE || code === NEW_LINE) {
-      if (code === NEW_LINE) this.#newline = true;
+    while (code === CODES.space || code === CODES.newLine) {
       this.#at += 1;
+      if (code === CODES.newLine) this.#noteLines("\n");
       code = this.#source.charCodeAt(this.#at);
     }
-    if (code < SPACE || code > ASCII_END) this.#noteLines(this.#take(OTHER_SPACE) ?? "");
+    if (code < CODES.space || code > CODES.asciiEnd) this.#noteLines(this.#take(OTHER_SPACE) ?? "");
   }
 
   #noteLines(text: string): void {
-    if (LINE_END.test(text)) this.#newline = true;
+    if (!LINE_END.test(text)) return;
+    this.#newline = true;
+    if (!text.includes("\n")) return;
+    this.#lineStart = this.#at;
+    this.#lineTokens = 0;
   }
 
   /** What a pattern finds here; the first is tried, and where the text may go on behind it, the second. */
@@ -117,7 +120,7 @@ class NestingScan {
     pattern.lastIndex = this.#at;
     const text = pattern.exec(this.#source)?.[0];
     const next = this.#source.charCodeAt(this.#at + (text?.length ?? 0));
-    if (full !== undefined && (next > ASCII_END || next === BACKSLASH)) return this.#take(full);
+    if (full !== undefined && (next > CODES.asciiEnd || next === CODES.backslash)) return this.#take(full);
     this.#at += text?.length ?? 0;
     return text;
   }

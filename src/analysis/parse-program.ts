@@ -1,5 +1,6 @@
 import { type BlockStatement, type Comment, type Node, type OxcError, parseSync, type Statement } from "oxc-parser";
-import { findNestingProblem, MAX_NESTING, type NestingProblem } from "./nesting.ts";
+import { MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
+import { scanNesting } from "./nesting.ts";
 import type { Problem } from "./problem.ts";
 
 /** The block of its own lets a program declare what it likes, `args` too. */
@@ -19,14 +20,14 @@ export type ParseOutcome =
   | { readonly kind: "problem"; readonly problem: Problem };
 
 export function parseProgram(source: string): ParseOutcome {
-  const nesting = findNestingProblem(source);
+  const { problem: nesting, hasLongLine } = scanNesting(source);
   if (nesting !== undefined) return { kind: "problem", problem: describeNesting(nesting) };
   const text = WRAPPER_START + source + WRAPPER_END;
   const { program, comments, errors } = parseSync("program.ts", text, {
     lang: "ts",
     sourceType: "module",
     preserveParens: true,
-    showSemanticErrors: true,
+    showSemanticErrors: !hasLongLine,
   });
   const [error] = errors;
   const block = findBlock(program.body);
@@ -74,6 +75,9 @@ function describeNesting({ offset, reason }: NestingProblem): Problem {
       message: `The program is nested too deeply here: more than ${MAX_NESTING} levels`,
       hint: "Move inner parts into functions or constants of their own.",
     };
+  }
+  if (reason === "long_line") {
+    return { offset: at, message: "The line is too long", hint: "Break it into several lines." };
   }
   if (reason === "stray_brace") return strayBrace(at);
   if (reason === "html_comment") {

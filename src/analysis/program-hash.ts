@@ -38,7 +38,7 @@ export class ProgramHash implements TreeVisitor {
   #text = VERSION;
 
   enter(node: Node, key: string): void {
-    if (!isIgnored(node)) this.#text += `\n${key}(${node.type} ${describe(node, key)}`;
+    if (!isIgnored(node)) this.#text += `\n${key}(${describe(node, key)}`;
   }
 
   leave(node: Node): void {
@@ -57,12 +57,12 @@ function isIgnored(node: Node): boolean {
 
 function describe(node: Node, key: string): string {
   const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) return JSON.stringify(plainKey);
-  if (node.type === "Literal") return describeLiteral(node);
-  if (node.type === "TemplateElement") return JSON.stringify(node.value.raw);
-  if (node.type === "ArrayExpression" || node.type === "ArrayPattern") return describeHoles(node.elements);
+  if (plainKey !== undefined) return `Name ${JSON.stringify(plainKey)}`;
+  if (node.type === "Literal") return `Literal ${describeLiteral(node)}`;
+  if (node.type === "TemplateElement") return `Text ${JSON.stringify(node.value.raw)}`;
+  if (node.type === "ArrayExpression" || node.type === "ArrayPattern") return node.type + describeHoles(node.elements);
   const fields = node as unknown as Record<string, unknown>;
-  let text = "";
+  let text: string = node.type;
   for (const field of COUNTED[node.type] ?? []) {
     const value = fields[field];
     if (value !== false) text += ` ${field}=${String(value)}`;
@@ -71,7 +71,7 @@ function describe(node: Node, key: string): string {
 }
 
 function describeHoles(elements: readonly unknown[]): string {
-  return elements.map((element) => (element === null ? "," : ".")).join("");
+  return elements.map((element) => (element === null ? " hole" : " .")).join("");
 }
 
 function plainKeyOf({ parent }: Node): string | undefined {

@@ -1,3 +1,4 @@
+export const CODES = { newLine: 10, space: 32, backslash: 92, asciiEnd: 127 } as const;
 export const ASCII_WORD = /[\w$#]+/y;
 export const WORD = /(?:[\p{ID_Continue}$_#\u200c\u200d]|\\u(?:\{[\da-f]+\}|[\da-f]{4}))+/iuy;
 export const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)n?/iy;

@@ -136,7 +136,9 @@ class ProgramGenerator {
       () => `(${this.#value(block)}, ${this.#test(block)}) || (await ${this.#call(block)})`,
       () => `${this.#pick(["null", this.#value(block)])} ?? (await ${this.#call(block)})`,
     ])();
-    const text = this.#types && this.#random() < 0.3 ? `(${value}) as any` : value;
+    // Drawn in any case, so that the program is the same with and without types.
+    const asserted = this.#random() < 0.3 && this.#types;
+    const text = asserted ? `(${value}) as any` : value;
     return [`const ${name}${this.#type("any")} = ${text}${this.#end}`, name];
   }
 
