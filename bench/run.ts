@@ -9,6 +9,7 @@ import { countMisses, printReport, type Report, runBenchmark, writeReports } fro
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
   gateway: async () => (await import("./gateway.ts")).gateway,
+  sandbox: async () => (await import("./sandbox.ts")).sandbox,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]

@@ -8,16 +8,7 @@ import type { ProcessSandbox } from "../../src/sandbox/sandbox.ts";
 import { defaultLimits, runProgram } from "./sandbox.ts";
 
 /** How a program may end; each limit belongs to one of them. */
-export type EndClass =
-  | "returned"
-  | "threw"
-  | "time"
-  | "memory"
-  | "calls"
-  | "decisions"
-  | "size"
-  | "crashed"
-  | "aborted";
+type EndClass = "returned" | "threw" | "time" | "memory" | "calls" | "decisions" | "size" | "crashed" | "aborted";
 
 export interface HostileProgram {
   readonly id: string;
@@ -41,7 +32,7 @@ const CLASS_OF_LIMIT: Readonly<Partial<Record<keyof RunLimits, EndClass>>> = {
   maxResultBytes: "size",
 };
 
-export function classOf(outcome: RunOutcome): EndClass {
+function classOf(outcome: RunOutcome): EndClass {
   return outcome.kind === "limit" ? (CLASS_OF_LIMIT[outcome.limit] ?? "size") : outcome.kind;
 }
 
