@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
   analysis: async () => (await import("./analysis.ts")).analysis,
+  sandbox: async () => (await import("./sandbox.ts")).sandbox,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   answerLikeTools,
@@ -7,11 +8,19 @@ import {
   runProgram,
   STARTED_AT,
 } from "../../test/support/sandbox.ts";
+import { loadConfig } from "../config/load-config.ts";
 import type { RunLimits, RunOutcome } from "../execution/worker-bridge.ts";
 import type { JsonValue } from "../json.ts";
 import type { ProcessSandbox } from "./sandbox.ts";
 
 const limited = (limits: Partial<RunLimits>): { limits: RunLimits } => ({ limits: { ...defaultLimits, ...limits } });
+
+it("the configuration has a key for every limit and option", async () => {
+  const { sandbox: values } = loadConfig({}, { PML_HOME: tmpdir() });
+  await using sandbox = openSandbox({ ...values, launcher: "plain", idleChildren: 0 });
+  expect(await runProgram(sandbox, "return 1", { limits: values })).toMatchObject({ kind: "returned", value: 1 });
+  expect(Object.keys(values)).toEqual(expect.arrayContaining(Object.keys(defaultLimits)));
+});
 
 describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) => {
   let sandbox: ProcessSandbox;

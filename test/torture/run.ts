@@ -1,5 +1,5 @@
 /**
- * Fault injection: mistreats the store and checks that its promises hold.
+ * Fault injection: mistreats the store and the sandbox, and checks that their promises hold.
  *
  *     npm run torture -- <name|all> [--rounds N] [--seed N] [--control]
  */
@@ -12,11 +12,12 @@ import { diskFull } from "./disk-full.ts";
 import { handover } from "./handover.ts";
 import { killNine } from "./kill-nine.ts";
 import { powerLoss } from "./power-loss.ts";
+import { sandbox } from "./sandbox.ts";
 import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
-const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay];
+const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
 

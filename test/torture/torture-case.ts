@@ -1,4 +1,4 @@
-/** One way of mistreating the store, and the promise that has to survive it. */
+/** One way of mistreating PML, and the promise that has to survive it. */
 export interface TortureCase {
   readonly name: string;
   /** What must hold, in one line. */

@@ -7,20 +7,18 @@ const WEB = ["encoding", "structured-clone", "abort", "url-parts", "url-search-p
 
 /**
  * The guest's modules as one script, because an isolate has no module loader: an expression that evaluates to a function
- * of `send`. What is for the web comes in a function of its own, which the engine need not compile unless it is called.
+ * of `send`. What is for the web is a text inside of it, so that programs which do not need it do not pay for it.
  */
 export function readGuestSource() {
-  return `((send) => { "use strict";
-${CORE.map(readModule).join("\n")}
-return boot(send, (sleep) => {
-${WEB.map(readModule).join("\n")}
-return createWebGlobals(sleep);
-});
-})`;
+  const web = `(() => { "use strict";\n${WEB.map(readModule).join("\n")}\nreturn createWebGlobals; })()`;
+  return `((send) => { "use strict";\n${CORE.map(readModule).join("\n")}\nreturn boot(send, ${JSON.stringify(web)}); })`;
 }
 
-/** @param {string} name */
+/** Without what is only for modules and for readers. @param {string} name */
 function readModule(name) {
   const text = readFileSync(new URL(`../guest/${name}.mjs`, import.meta.url), "utf8");
-  return text.replace(/^import [^;]*;$/gm, "").replace(/^export /gm, "");
+  return text
+    .replace(/^import [^;]*;$/gm, "")
+    .replace(/^export /gm, "")
+    .replace(/^ *\/\*\*[^]*?\*\/\n/gm, "");
 }

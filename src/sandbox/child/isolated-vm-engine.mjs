@@ -27,7 +27,8 @@ function createIsolate(ivm, guestSource, memoryMb) {
   const context = isolate.createContextSync();
   /** @type {RunEvents | undefined} */
   let events;
-  let cpuMs = Number.POSITIVE_INFINITY;
+  let startedAtMs = 0;
+  let allowedMs = 0;
   const send = new ivm.Callback((/** @type {unknown} */ type, /** @type {unknown} */ text) => {
     if (typeof type === "string" && typeof text === "string") events?.send(type, text);
   });
@@ -38,7 +39,7 @@ function createIsolate(ivm, guestSource, memoryMb) {
 
   /** Runs guest code; what goes wrong is told, never thrown. @param {(timeout: number) => void} work */
   const enter = (work) => {
-    const timeout = Math.ceil(cpuMs - readCpuMs(isolate));
+    const timeout = Math.ceil(startedAtMs + allowedMs - readCpuMs(isolate));
     if (timeout <= 0) return events?.limit("cpuMs");
     const started = performance.now();
     try {
@@ -54,7 +55,8 @@ function createIsolate(ivm, guestSource, memoryMb) {
   return {
     start({ code, fileName, args, setup }, given) {
       events = given;
-      cpuMs = setup.limits.cpuMs + readCpuMs(isolate);
+      allowedMs = setup.limits.cpuMs;
+      startedAtMs = readCpuMs(isolate);
       let script;
       try {
         script = isolate.compileScriptSync(wrapProgram(code), { filename: fileName });
@@ -69,7 +71,7 @@ function createIsolate(ivm, guestSource, memoryMb) {
     settle: (answer) => enter((timeout) => void settle.applySync(undefined, [answer], { timeout })),
     stats() {
       const { used_heap_size: used, externally_allocated_size: external } = isolate.getHeapStatisticsSync();
-      return { cpuMs: readCpuMs(isolate), heapBytes: used + external };
+      return { cpuMs: readCpuMs(isolate) - startedAtMs, heapBytes: used + external };
     },
     dispose: () => isolate.dispose(),
   };

@@ -26,16 +26,16 @@ const NO_LIMITS = /** @type {import("./protocol.ts").InnerLimits} */ ({});
 /**
  * Prepares a fresh context. A program can undo and forge all of it: the gateway trusts nothing that comes out of here.
  * @param {(type: string, text: string) => void} send the only way out
- * @param {typeof import("./web.mjs").createWebGlobals} createWebGlobals
+ * @param {string} webSource a script that evaluates to `createWebGlobals`; it is compiled when a program needs it
  */
-export function boot(send, createWebGlobals) {
+export function boot(send, webSource) {
   const channel = new Channel(send, NO_LIMITS);
   defineConsole(channel);
   const reach = createReach(channel);
   const timers = createTimers(channel, reach);
   const determinism = createDeterminism();
   const marks = createMarks(channel, reach);
-  defineWebGlobals(() => createWebGlobals(timers.sleep));
+  defineWebGlobals(() => evaluateWeb(webSource)(timers.sleep));
 
   let hasEnded = false;
   /** @param {"R" | "E"} type @param {() => string} describe */
@@ -79,6 +79,12 @@ export function boot(send, createWebGlobals) {
     },
   };
 }
+
+// oxlint-disable-next-line no-eval -- an isolate has no other way to compile something later
+const evaluate = eval;
+
+/** @param {string} source @returns {typeof import("./web.mjs").createWebGlobals} */
+const evaluateWeb = (source) => evaluate(source);
 
 /** @param {() => Readonly<Record<string, unknown>>} load makes all of them, when a program needs the first */
 function defineWebGlobals(load) {

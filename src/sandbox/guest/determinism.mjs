@@ -2,6 +2,7 @@
 import {
   construct,
   defineGlobal,
+  defineLazyGlobal,
   defineProperty,
   deleteProperty,
   floor,
@@ -30,10 +31,13 @@ export function createDeterminism() {
   };
   for (const name of REMOVED) deleteProperty(globalThis, name);
   replaceDate(now);
-  replaceIntlClock(now);
+  if (typeof Intl !== "undefined") {
+    const real = Intl; // QuickJS has none
+    defineLazyGlobal("Intl", () => replaceIntlClock(real, now));
+  }
   defineGlobal("performance", { now: () => clock - startedAt, timeOrigin: 0 });
   Math.random = () => (nextBits() >>> 5) * 2 ** -27 + (nextBits() >>> 6) * 2 ** -53;
-  defineGlobal("crypto", createCrypto(nextBits));
+  defineLazyGlobal("crypto", () => createCrypto(nextBits));
   return {
     /** @param {number} seed @param {number} at */
     begin(seed, at) {
@@ -69,13 +73,12 @@ function replaceDate(now) {
   defineGlobal("Date", GuestDate);
 }
 
-/** Formatting no date means formatting now. @param {() => number} now */
-function replaceIntlClock(now) {
-  if (typeof Intl === "undefined") return; // QuickJS has none
-  const { prototype } = Intl.DateTimeFormat;
+/** Formatting no date means formatting now. @param {typeof Intl} real @param {() => number} now */
+function replaceIntlClock(real, now) {
+  const { prototype } = real.DateTimeFormat;
   const formatOf = getOwnPropertyDescriptor(prototype, "format")?.get;
   const { formatToParts } = prototype;
-  if (formatOf === undefined) return;
+  if (formatOf === undefined) return real;
   /** @param {unknown} date */
   const orNow = (date) => (date === undefined ? now() : date);
   defineProperty(prototype, "format", {
@@ -93,6 +96,7 @@ function replaceIntlClock(now) {
       return apply(formatToParts, this, [orNow(date)]);
     },
   });
+  return real;
 }
 
 /** @param {() => number} nextBits */

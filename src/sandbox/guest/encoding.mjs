@@ -1,6 +1,4 @@
 // @ts-check
-import { apply, charCodeAt, fromCharCode } from "./intrinsics.mjs";
-
 const REPLACEMENT = 0xfffd;
 const CHUNK = 4096;
 
@@ -64,11 +62,11 @@ export function decodeUtf8(bytes, fatal) {
     if (point > 0xffff) units.push(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
     else units.push(point < 0 ? REPLACEMENT : point);
     if (units.length >= CHUNK) {
-      text += apply(fromCharCode, String, units);
+      text += String.fromCharCode(...units);
       units = [];
     }
   }
-  return text + apply(fromCharCode, String, units);
+  return text + String.fromCharCode(...units);
 }
 
 export class TextEncoder {
@@ -113,7 +111,7 @@ export class TextDecoder {
         ? new Uint8Array(input)
         : new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
     const text = decodeUtf8(bytes, this.fatal);
-    return !this.ignoreBOM && apply(charCodeAt, text, [0]) === 0xfeff ? text.slice(1) : text;
+    return !this.ignoreBOM && text.startsWith("\ufeff") ? text.slice(1) : text;
   }
 }
 
@@ -148,7 +146,7 @@ export function atob(value) {
     count += 6;
     if (count >= 8) {
       count -= 8;
-      result += fromCharCode((bits >> count) & 0xff);
+      result += String.fromCharCode((bits >> count) & 0xff);
     }
   }
   return result;

@@ -3,16 +3,14 @@
  * The guest's own copies of what it needs, taken before a program runs. A program can replace any built-in; it then only
  * fools itself, but the runtime should not stumble over honest polyfills.
  */
-export const { apply, construct, defineProperty, deleteProperty, ownKeys } = Reflect;
+export const { apply, construct, defineProperty, deleteProperty } = Reflect;
 export const { parse, stringify } = JSON;
 export const { freeze, getOwnPropertyDescriptor } = Object;
 export const { then: promiseThen } = Promise.prototype;
 export const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
 export const { get: weakGet, set: weakSet } = WeakMap.prototype;
-export const { charCodeAt } = String.prototype;
-const { slice: stringSlice } = String.prototype;
+const { slice: stringSlice, charCodeAt } = String.prototype;
 export const { slice: arraySlice } = Array.prototype;
-export const { fromCharCode } = String;
 export const { floor, imul } = Math;
 export const settled = Promise.resolve();
 

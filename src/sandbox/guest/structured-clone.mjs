@@ -1,6 +1,4 @@
 // @ts-check
-import { ownKeys } from "./intrinsics.mjs";
-
 /** @typedef {Map<object, unknown>} Seen copies of what was met already, so that cycles stay cycles */
 
 const ERRORS = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
@@ -76,8 +74,7 @@ function cloneError(value, seen) {
 /** @param {object} value @param {object} copy @param {Seen} seen */
 function cloneProperties(value, copy, seen) {
   seen.set(value, copy);
-  for (const key of ownKeys(value)) {
-    if (typeof key !== "string" || !Object.prototype.propertyIsEnumerable.call(value, key)) continue;
+  for (const key of Object.keys(value)) {
     const item = clone(/** @type {Record<string, unknown>} */ (value)[key], seen);
     Object.defineProperty(copy, key, { value: item, writable: true, enumerable: true, configurable: true });
   }
