@@ -33,7 +33,7 @@ test("reportNames says which tools are hidden or renamed, and why; plain ones ar
   });
   const report = reportNames(surface);
   expect(report.listed).toBe(5);
-  expect(report.hidden).toEqual([{ tool: "a:other", reason: "it is not among the server's allowed tools" }]);
+  expect(report.hidden).toMatchObject([{ tool: "a:other", reason: "it is not among the server's allowed tools" }]);
   expect(report.renamed.map(({ tool, reason }) => [tool, reason])).toEqual([
     ["a:a.b", "another tool has the same name but for punctuation"],
     ["a:a-b", "another tool has the same name but for punctuation"],

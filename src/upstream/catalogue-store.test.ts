@@ -1,8 +1,9 @@
+import type { DiscoverResult } from "@modelcontextprotocol/client";
 import { beforeEach, describe, expect, test, afterEach } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import type { DatabaseClient } from "../db/client.ts";
-import { type NewOffer, readOffers, type StoredOffer, writeOffer } from "./catalogue-store.ts";
+import { type NewOffer, readOffers, type StoredOffer, writeEra, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
 
 type Tool = Offer["tools"][number];
@@ -114,6 +115,30 @@ describe.each(engines)("catalogue on %s", (engine) => {
     const offers = await readOffers(client.db, DEFAULT_SCOPE);
     expect(offers.toSorted((a, b) => (a.server < b.server ? -1 : 1))).toEqual([changed, other].map(asStored));
     expect(await readTools()).toHaveLength(3);
+  });
+
+  test("the era is kept with the offer, until the configuration is another one or it is to be forgotten", async () => {
+    const discover = { supportedVersions: ["2026-07-28"], instructions: "a\u0000" } as unknown as DiscoverResult;
+    const askedAt = new Date("2026-11-15T12:00:00Z");
+    const readEra = async () => (await readOffers(client.db, DEFAULT_SCOPE))[0]?.era;
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(read));
+    expect(await readEra()).toBeUndefined();
+    await writeEra(client.db, DEFAULT_SCOPE, offerOf(), { era: { kind: "modern", discover }, askedAt });
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(read, write));
+    expect(await readEra()).toEqual({
+      era: { kind: "modern", discover: { ...discover, instructions: "a\uFFFD" } },
+      askedAt,
+    });
+    await writeEra(client.db, DEFAULT_SCOPE, offerOf(), { era: { kind: "legacy" }, askedAt });
+    expect(await readEra()).toEqual({ era: { kind: "legacy" }, askedAt });
+    const other = { ...offerOf(read), configHash: "config-2" };
+    await writeOffer(client.db, DEFAULT_SCOPE, other);
+    expect(await readEra()).toBeUndefined();
+    await writeEra(client.db, DEFAULT_SCOPE, other, { era: { kind: "legacy" }, askedAt });
+    await writeEra(client.db, DEFAULT_SCOPE, offerOf(), { era: { kind: "modern", discover }, askedAt });
+    expect(await readEra()).toMatchObject({ era: { kind: "legacy" } });
+    await writeEra(client.db, DEFAULT_SCOPE, other, undefined);
+    expect(await readEra()).toBeUndefined();
   });
 
   test("text that a database cannot hold is stored all the same", async () => {

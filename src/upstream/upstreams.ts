@@ -55,6 +55,8 @@ interface Member {
   offer: Offer | undefined;
 }
 
+const NO_FLAGS: ReadonlyMap<string, KnownFlag> = new Map();
+
 /** All configured servers. Their offers are known from the start, whether or not they are connected. */
 export class Upstreams implements AsyncDisposable {
   readonly #options: UpstreamsOptions;
@@ -262,6 +264,7 @@ export class Upstreams implements AsyncDisposable {
 
   /** What a person refused stays refused, whatever the policy. */
   #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
+    if (this.#flags.length === 0) return NO_FLAGS; // as nearly always, and every call asks
     const prefix = `${definition.name}:`;
     const block = this.#policyOf(definition) === "block";
     const own = this.#flags.filter(({ toolId }) => toolId.startsWith(prefix));

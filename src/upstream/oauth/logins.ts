@@ -81,6 +81,7 @@ export class Logins {
   /** undefined: nothing but the configured headers is sent. */
   authFor(server: string, entry: McpServerEntry): ServerAuth | undefined {
     const { url, headers = {}, pml: { oauth } = {} } = entry;
+    this.#auths.delete(server); // of an earlier configuration
     if (url === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "authorization"))
       return undefined;
     if (oauth?.grant === "client_credentials") return new MachineAuth({ server, url, oauth });
@@ -93,7 +94,7 @@ export class Logins {
     const auth = this.#auths.get(server);
     const { url, pml: { oauth } = {} } = entry;
     if (auth === undefined || url === undefined) throw notPossible(server, entry);
-    this.#options.getSeal();
+    this.#options.getSeal(); // before anybody says yes to what could not be kept
     const redirectUrl = this.#redirectUrl;
     if (redirectUrl === undefined) throw new PmlError("login_failed", "The gateway is not reachable for browsers yet");
     const flow = new LoginFlow({
@@ -147,18 +148,14 @@ export class Logins {
   }
 
   /** Forgets the login to a server, here and where it was made. Returns whether there was one. */
-  async end(server: string, entry: McpServerEntry | undefined): Promise<boolean> {
+  async end(server: string, entry: McpServerEntry): Promise<boolean> {
     const { db, scope, log } = this.#options;
-    const url = entry?.url;
-    const known =
-      url === undefined
-        ? undefined
-        : await this.#credentialsOf(server, url)
-            .find()
-            .catch(() => undefined);
+    const { url = "" } = entry;
+    const stored = this.#credentialsOf(server, url);
+    const known = await stored.find().catch(() => undefined); // one that cannot be read is forgotten all the same
     if ((await deleteCredentials(db, { scope, server })) === 0) return false;
     await this.#record("server.logout", server);
-    if (known !== undefined && url !== undefined) {
+    if (known !== undefined) {
       await revoke(known, url).catch(() =>
         log.warn({ server }, "the login is forgotten here, but could not be revoked"),
       );
