@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import type { ProcessSandbox } from "../../src/sandbox/sandbox.ts";
 import { type HostileProgram, hostilePrograms, judge, limitsFor, watchMemory } from "../support/hostile.ts";
 import { isAlive, openSandbox, runProgram } from "../support/sandbox.ts";
-import { Random } from "./random.ts";
+import { Random } from "../support/random.ts";
 import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
 
 export const sandbox: TortureCase = {
