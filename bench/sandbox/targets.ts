@@ -5,7 +5,7 @@ import { findProcUsage } from "../../src/sandbox/process-usage.ts";
 import { openSandbox, runProgram } from "../../test/support/sandbox.ts";
 import type { BareRequest } from "./bare-isolate.ts";
 
-export interface Measured {
+interface Measured {
   /** Milliseconds of each run. */
   readonly durations: readonly number[];
   /** What all of them computed together, in every process. */
