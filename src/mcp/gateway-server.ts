@@ -45,7 +45,7 @@ interface Serving {
 const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const MOST_QUESTIONS_PER_CALL = 32;
 const INSTRUCTIONS =
-  "A gateway to many tools. Not all of them may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
+  "A gateway to many tools that remembers. pml_execute runs TypeScript over all of them in one go and keeps what worked as a capability; with an intent alone it suggests what to use. Not all tools may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
 
 /** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
 class GatewayServer extends McpServer {

@@ -73,7 +73,7 @@ test("ten clients started at once end with one daemon and ten working connection
   await using home = await makeFolder();
   const clients = await Promise.all(Array.from({ length: 10 }, () => connectClient(home.path)));
   const lists = await Promise.all(clients.map(({ client }) => client.listTools()));
-  expect(lists.map(({ tools }) => tools[0]?.name)).toEqual(Array.from({ length: 10 }, () => "pml_discover"));
+  expect(lists.map(({ tools }) => tools[0]?.name)).toEqual(Array.from({ length: 10 }, () => "pml_execute"));
   expect(await runJson<Status>(["status"], { home: home.path })).toMatchObject({ clients: 10 });
   const log = readFileSync(join(home.path, "daemon.log"), "utf8");
   expect(log.match(/"msg":"ready"/g)).toHaveLength(1);

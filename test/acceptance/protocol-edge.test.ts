@@ -69,7 +69,9 @@ test("over stdio the first request settles the era", async () => {
   const { body: initialize } = initializeRequest("2025-11-25");
   const { body: list } = currentRequest("tools/list");
   const modern = startShim(home.path);
-  expect(await answerTo(modern, { ...list, id: 1 })).toMatchObject({ result: { resultType: "complete", tools: [{}, {}, {}] } });
+  expect(await answerTo(modern, { ...list, id: 1 })).toMatchObject({
+    result: { resultType: "complete", tools: [{}, {}, {}] },
+  });
   expect(await answerTo(modern, { ...initialize, id: 2 })).toMatchObject({ error: { code: -32_022 } });
   const old = startShim(home.path);
   expect(await answerTo(old, { ...initialize, id: 1 })).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
