@@ -20,7 +20,7 @@ export class LineTransport implements Transport {
   #closed = false;
 
   constructor(socket: Duplex) {
-    this.#socket = socket;
+    this.#socket = socket.setMaxListeners(0); // every message that waits for a slow reader adds some
   }
 
   async start(): Promise<void> {
