@@ -43,6 +43,8 @@ export type ListKind = "tools" | "prompts" | "resources";
 type Kind = "tool" | "prompt";
 
 const INVALID_PARAMS = -32_602;
+/** Changes that come in a bunch, as at start, are told once. */
+const COALESCE_MS = 250;
 const CAPABILITY_NAME = /^cap(?::|__)/;
 
 /** A name that only a capability can have, and none has it: the model that made it up has to read this. */
@@ -51,8 +53,6 @@ export class CapabilityNotFound extends ProtocolError {
     super(INVALID_PARAMS, `Capability not found: ${name.replace(CAPABILITY_NAME, "")}`);
   }
 }
-/** Changes that come in a bunch, as at start, are told once. */
-const COALESCE_MS = 250;
 
 /** What all connections share: the current surface, where things are, and calls that wait for an answer. */
 export class Gateway implements Disposable {

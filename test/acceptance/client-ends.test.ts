@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { makeFolder } from "../support/folder.ts";
 import { call, startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { isRunning, PML, runJson, spawnPml, testEnvironment, until } from "../support/pml.ts";
-import { servers } from "../support/upstream-servers.ts";
+import { servers, writeConfig } from "../support/upstream-servers.ts";
 
 /** A shim that has answered, so that it is connected to the daemon. */
 async function startShim(home: string): Promise<ChildProcess> {
@@ -44,18 +45,19 @@ test("the end of its input, SIGTERM, and the death of the client: no shim is lef
   expect(isRunning(home.daemonPid)).toBe(true);
 });
 
-test("when the last client is gone, the daemon and its servers go too [mcp-30]", async () => {
-  await using home = await startGateway(
-    { chaos: servers.chaos("chaos"), stubborn: servers.chaos("stubborn", "--stubborn") },
-    { config: { daemon: { idleMinutes: 0.03 } } },
-  );
+test("when the last client is gone, the daemon that was started for it and its servers go too [mcp-30]", async () => {
+  await using folder = await makeFolder();
+  const home = folder.path;
+  const mcpServers = { chaos: servers.chaos("chaos"), stubborn: servers.chaos("stubborn", "--stubborn") };
+  writeConfig(home, { daemon: { idleMinutes: 0.03 }, mcpServers });
   let pids: number[] = [];
   {
-    await using connected = await connectClient(home.path);
-    await home.ready("chaos", "stubborn");
+    await using connected = await connectClient(home);
+    const rows = async (): Promise<{ state: string; pid?: number }[]> => runJson(["servers"], { home });
+    await until("the servers are ready", async () => (await rows()).every(({ state }) => state === "ready"));
     expect((await call(connected.client, "chaos__echo", { text: "x" })).isError).toBe(false);
-    pids = [readDaemonAddress(home.path)?.pid ?? 0, await home.pid("chaos"), await home.pid("stubborn")];
+    pids = [readDaemonAddress(home)?.pid ?? 0, ...(await rows()).map(({ pid }) => pid ?? 0)];
     expect(pids.filter(isRunning)).toHaveLength(3);
   }
-  await until("nothing is left", () => pids.filter(isRunning).length === 0, 15_000);
+  await until("nothing is left", () => pids.filter(isRunning).length === 0);
 });
