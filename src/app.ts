@@ -20,6 +20,7 @@ import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Logger } from "./log.ts";
 import { traced } from "./tracing.ts";
 import { ProcessGroups } from "./upstream/process-groups.ts";
+import { serverLogFolder } from "./upstream/server-output.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
@@ -118,7 +119,14 @@ async function openUpstreams(config: Config, client: DatabaseClient, log: Logger
   };
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();
-  const upstreams = new Upstreams({ db: client.db, scope: DEFAULT_SCOPE, limits, groups, log });
+  const upstreams = new Upstreams({
+    db: client.db,
+    scope: DEFAULT_SCOPE,
+    limits,
+    groups,
+    log,
+    logFolder: serverLogFolder(config.home),
+  });
   await upstreams.configure(definedServers(config));
   return upstreams;
 }

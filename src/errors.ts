@@ -121,6 +121,11 @@ export const ERRORS = {
     exit: EXIT.refused,
     meaning: "An HTTP request had no valid token, a foreign Host or Origin, or was too large.",
   },
+  listen_refused: {
+    id: "PML-E4005",
+    exit: EXIT.failed,
+    meaning: "PML was to listen on an address that other machines can reach, and `auth` is not configured.",
+  },
   usage: {
     id: "PML-E5001",
     exit: EXIT.usage,
@@ -130,6 +135,16 @@ export const ERRORS = {
     id: "PML-E5002",
     exit: EXIT.failed,
     meaning: "A file named on the command line cannot be read or written.",
+  },
+  client_not_found: {
+    id: "PML-E5003",
+    exit: EXIT.notFound,
+    meaning: "The MCP client is not set up on this machine, or has none of what was asked for.",
+  },
+  client_config_unusable: {
+    id: "PML-E5004",
+    exit: EXIT.failed,
+    meaning: "The configuration of an MCP client cannot be read, or not changed without touching more than one entry.",
   },
   internal: {
     id: "PML-E9001",

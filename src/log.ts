@@ -1,23 +1,25 @@
-import { mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { type Logger as PinoLogger, destination, pino } from "pino";
+import { LogFile } from "./log-file.ts";
 
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly file: string | undefined;
+  /** Also to stderr; without a file it goes there anyway. */
+  readonly stderr?: boolean;
   /** Values that must never be written, whatever field they turn up in. */
   readonly secrets: readonly string[];
 }
 
 const STDERR = 2;
 const HIDDEN = "[redacted]";
+const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 
-/** One JSON object a line, to stderr or a file; stdout belongs to the protocol. */
-export function createLogger({ level, file, secrets }: LogOptions): Logger {
-  const path = file === undefined ? undefined : resolve(file);
-  if (path !== undefined) mkdirSync(dirname(path), { recursive: true });
+/** One JSON object a line, to stderr or a file or both; stdout belongs to the protocol. */
+export function createLogger({ level, file: path, stderr = path === undefined, secrets }: LogOptions): Logger {
+  const file = path === undefined ? undefined : new LogFile(path, LARGEST_LOG_BYTES);
+  const screen = stderr ? destination({ dest: STDERR, sync: true }) : undefined;
   return pino(
     {
       level,
@@ -26,8 +28,13 @@ export function createLogger({ level, file, secrets }: LogOptions): Logger {
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: (line) => redact(line, secrets) },
     },
-    // Written at once, so that the last lines before a crash are there to be read.
-    destination({ dest: path ?? STDERR, sync: true }),
+    {
+      // Written at once, so that the last lines before a crash are there to be read.
+      write(line: string) {
+        file?.write(line);
+        screen?.write(line);
+      },
+    },
   );
 }
 

@@ -1,13 +1,26 @@
-import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  context,
+  type Context,
+  createTraceState,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 
-const tracer = trace.getTracer("pml");
+export const tracer = trace.getTracer("pml");
 
 /**
  * Runs a piece of work inside a span. Without an OpenTelemetry SDK in the process this costs nothing;
  * with one (`NODE_OPTIONS=--import=…`) the spans go wherever it sends them.
  */
-export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
-  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+export function traced<T>(
+  name: string,
+  attributes: Attributes,
+  work: () => Promise<T>,
+  parent: Context = context.active(),
+): Promise<T> {
+  return tracer.startActiveSpan(name, { attributes }, parent, async (span) => {
     try {
       return await work();
     } catch (error) {
@@ -18,4 +31,38 @@ export function traced<T>(name: string, attributes: Attributes, work: () => Prom
       span.end();
     }
   });
+}
+
+/** What carries a trace from process to process: HTTP headers, or `_meta` of an MCP request. */
+type TraceCarrier = Readonly<Record<string, unknown>>;
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+export function isTraceparent(value: unknown): value is string {
+  return typeof value === "string" && TRACEPARENT.test(value);
+}
+
+/**
+ * The context that a carrier names, or else the one that is active. Read here and not by the process's
+ * propagator, which may be set up for other headers: MCP knows the W3C form only.
+ */
+export function contextOf({ traceparent, tracestate }: TraceCarrier): Context {
+  const [, traceId, spanId, flags] = typeof traceparent === "string" ? (TRACEPARENT.exec(traceparent) ?? []) : [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return context.active();
+  return trace.setSpanContext(context.active(), {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(typeof tracestate === "string" ? { traceState: createTraceState(tracestate) } : {}),
+  });
+}
+
+/** How another process is told of a span; undefined where no SDK made one, and so there is nothing to tell. */
+export function findTraceparent(span: Span | undefined, parent?: Context): string | undefined {
+  const made = span?.spanContext();
+  if (made === undefined || !trace.isSpanContextValid(made)) return undefined;
+  // without an SDK a span is its parent once more
+  if (parent !== undefined && trace.getSpanContext(parent)?.spanId === made.spanId) return undefined;
+  return `00-${made.traceId}-${made.spanId}-${made.traceFlags.toString(16).padStart(2, "0")}`;
 }

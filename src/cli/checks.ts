@@ -1,46 +1,46 @@
+import { createServer } from "node:net";
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statfsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { withServerDatabase } from "../app.ts";
 import { environment, resolveHome } from "../config/environment.ts";
 import { type Config, loadConfig } from "../config/load-config.ts";
-import { resolveServers } from "../config/mcp-servers.ts";
-import { readDaemonAddress, removeDaemonInfo } from "../daemon/daemon-file.ts";
+import { callDaemon } from "../daemon/daemon-client.ts";
+import { type DaemonAddress, readDaemonAddress, removeDaemonInfo } from "../daemon/daemon-file.ts";
 import { findDaemon } from "../daemon/start-daemon.ts";
 import { dataDirectory } from "../db/open-embedded.ts";
 import { describeUrl } from "../db/open-postgres.ts";
 import { ENGINE_MAJOR, findEngineMajor, templatePath } from "../db/template.ts";
-import { PmlError } from "../errors.ts";
 import { backupDirectory, listBackups } from "../housekeeping/backup.ts";
 import { version } from "../package-info.ts";
-
-export interface Finding {
-  readonly check: string;
-  readonly state: "ok" | "warning" | "failure";
-  readonly value: string;
-  readonly fix?: string;
-  /** What --fix does about it; only what is safe and can be undone. */
-  readonly repair?: () => void;
-}
+import { describePortOwner } from "../port-owner.ts";
+import { checkClients } from "./client-checks.ts";
+import type { DaemonStatus } from "./commands/status.ts";
+import { type Finding, fromError } from "./finding.ts";
+import { checkServers } from "./server-checks.ts";
 
 /** All checks in order. Each finds something to say, whatever the others found. */
 export async function runChecks(configFlag: string | undefined): Promise<Finding[]> {
   const home = resolveHome();
   const { config, finding } = checkConfig(configFlag);
+  const daemon = await findDaemon(home);
   return [
-    checkNode(),
+    checkVersion(),
     finding,
     checkHome(home),
     ...checkSecretFiles(home, config),
     await checkDataDirectory(home),
-    await checkBackups(home),
-    await checkDaemon(home),
+    ...(daemon === undefined ? [] : [await checkDatabase(daemon)]),
     ...(config?.database.url === undefined ? [] : [await checkServerDatabase(config.database.url)]),
-    ...(config === undefined ? [] : checkServers(config)),
+    await checkBackups(home),
+    checkDaemon(home, daemon),
+    ...(config === undefined || daemon !== undefined ? [] : [await checkPort(config)]),
+    ...(config === undefined ? [] : await checkServers(config, daemon)),
+    ...checkClients(configFlag),
   ];
 }
 
-function checkNode(): Finding {
-  return { check: "node", state: "ok", value: process.versions.node };
+function checkVersion(): Finding {
+  return { check: "version", state: "ok", value: `PML ${version}, Node ${process.versions.node}` };
 }
 
 function checkConfig(flag: string | undefined): { config: Config | undefined; finding: Finding } {
@@ -126,9 +126,36 @@ async function checkBackups(home: string): Promise<Finding> {
   return { check: "backup", state: "ok", value: "none yet; one is made every night, or now with: pml backup" };
 }
 
-async function checkDaemon(home: string): Promise<Finding> {
+async function checkDatabase(daemon: DaemonAddress): Promise<Finding> {
+  const check = "database";
+  try {
+    const { database } = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
+    const { engine, at, schemaVersion } = database;
+    return { check, state: "ok", value: `${engine} at ${at} answers, schema ${schemaVersion}` };
+  } catch (error) {
+    return fromError(check, error);
+  }
+}
+
+async function checkPort({ http: { host, port }, portChosen }: Config): Promise<Finding> {
+  const check = "port";
+  if (port === 0) return { check, state: "ok", value: "any free one" };
+  if (await canListen(host, port)) return { check, state: "ok", value: `${port} is free` };
+  const value = `${port} is taken by ${describePortOwner(port) ?? "another process"}`;
+  if (portChosen) return { check, state: "failure", value, fix: "Stop that process, or set another one: http.port" };
+  return { check, state: "warning", value, fix: "PML takes the next free one; to choose one set http.port" };
+}
+
+function canListen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}
+
+function checkDaemon(home: string, daemon: DaemonAddress | undefined): Finding {
   const check = "daemon";
-  const daemon = await findDaemon(home);
   if (daemon === undefined) return deadDaemon(home);
   const value = `${daemon.url}, pid ${daemon.pid}, version ${daemon.version}`;
   if (daemon.version === version) return { check, state: "ok", value };
@@ -159,24 +186,4 @@ async function checkServerDatabase(url: string): Promise<Finding> {
   } catch (error) {
     return fromError("postgres", error);
   }
-}
-
-function checkServers({ mcpServers, file }: Config): Finding[] {
-  return resolveServers(mcpServers ?? {}, environment).map((server) => {
-    const check = `server ${server.name}`;
-    if (server.state !== "unusable") return { check, state: "ok", value: server.state };
-    const where = file === undefined ? "the configuration" : dirname(file);
-    return {
-      check,
-      state: "failure",
-      value: server.reason,
-      fix: `Set it where PML is started, or give a default in ${where}: \${NAME:-value}`,
-    };
-  });
-}
-
-function fromError(check: string, error: unknown): Finding {
-  const message = error instanceof Error ? error.message : String(error);
-  const fix = error instanceof PmlError ? error.hint : undefined;
-  return { check, state: "failure", value: message, ...(fix === undefined ? {} : { fix }) };
 }

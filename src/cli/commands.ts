@@ -2,10 +2,12 @@ import type { Command } from "./command.ts";
 import { add } from "./commands/add.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
+import { connect } from "./commands/connect.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { logs } from "./commands/logs.ts";
 import { mcp } from "./commands/mcp.ts";
 import { remove } from "./commands/remove.ts";
 import { serve } from "./commands/serve.ts";
@@ -20,10 +22,12 @@ export const commands: readonly Command[] = [
   up,
   down,
   mcp,
+  connect,
   call,
   status,
   servers,
   tools,
+  logs,
   doctor,
   add,
   remove,

@@ -43,7 +43,7 @@ function readConfigFile(path: string, presence: "required" | "optional"): Config
   return parseConfigFile(path, text.replace(/^\uFEFF/, ""));
 }
 
-function parseConfigFile(path: string, text: string): ConfigFile {
+export function parseConfigFile(path: string, text: string): ConfigFile {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;

@@ -1,39 +1,66 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { applyEdits, modify } from "jsonc-parser";
-import { findConfigFile } from "./config-file.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFile } from "../replace-file.ts";
+import { type ConfigFile, findConfigFile, parseConfigFile } from "./config-file.ts";
+import { editJson } from "./edit-json.ts";
 import type { Environment } from "./environment.ts";
 import { resolveHome } from "./environment.ts";
+import { mergeConfig } from "./load-config.ts";
 import type { McpServerEntry } from "./schema.ts";
 
 export interface ServerEdit {
   readonly file: string;
-  /** Whether the server was in the file before. */
-  readonly existed: boolean;
+  /** Which of the servers were in the file before. */
+  readonly existed: readonly string[];
   /** Whether the file had no servers at all, so that those that ship with PML were in use. */
   readonly first: boolean;
 }
 
-/**
- * Sets or removes one server in the configuration file that is in force, or in $PML_HOME/pml.json when
- * there is none. Comments and everything else stay as they are.
- */
-export function editServer(
-  asked: string | undefined,
-  env: Environment,
-  name: string,
-  entry: McpServerEntry | undefined,
-): ServerEdit {
+/** What a server becomes; undefined takes it out. */
+export type ServerChanges = Readonly<Record<string, McpServerEntry | undefined>>;
+
+/** The configuration file in force, or where there is none yet the one that would be written. */
+export function findEditableConfig(asked: string | undefined, env: Environment): { path: string; servers: unknown } {
   const home = resolveHome(env);
   const found = findConfigFile(asked, env, home);
-  const file = found?.path ?? join(home, "pml.json");
-  const text = found === undefined ? "{}\n" : readFileSync(file, "utf8");
-  const servers = found?.value["mcpServers"];
-  const existed = typeof servers === "object" && servers !== null && name in servers;
-  const edits = modify(text, ["mcpServers", name], entry, { formattingOptions: { insertSpaces: true, tabSize: 2 } });
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const partial = `${file}.partial`;
-  writeFileSync(partial, applyEdits(text, edits), { mode: 0o600 });
-  renameSync(partial, file);
-  return { file, existed, first: servers === undefined };
+  // The parser's objects have no prototype, and would equal no other.
+  return { path: found?.path ?? join(home, "pml.json"), servers: structuredClone(found?.value["mcpServers"]) };
+}
+
+/**
+ * Sets and removes servers in the configuration file that is in force, or in $PML_HOME/pml.json when
+ * there is none. Comments and everything else stay as they are. What is added is checked by the code
+ * that reads it at the start, before anything is written.
+ */
+export function editServers(asked: string | undefined, env: Environment, changes: ServerChanges): ServerEdit {
+  const { path, servers } = findEditableConfig(asked, env);
+  const before = readExisting(path);
+  const text = changeText(before, changes);
+  if (Object.values(changes).some((entry) => entry !== undefined)) mergeConfig(parse(path, text), {}, env);
+  if (text !== before) replaceFile(path, text, 0o600);
+  const known = typeof servers === "object" && servers !== null ? Object.keys(servers) : [];
+  return {
+    file: path,
+    existed: Object.keys(changes).filter((name) => known.includes(name)),
+    first: servers === undefined,
+  };
+}
+
+function readExisting(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "{}\n"; // whether it can be read was found out before; it is not there yet
+  }
+}
+
+function changeText(text: string, changes: ServerChanges): string {
+  return Object.entries(changes).reduce(
+    (changed, [name, entry]) => editJson(changed, ["mcpServers", name], entry),
+    text,
+  );
+}
+
+function parse(path: string, text: string): ConfigFile {
+  return parseConfigFile(path, text.replace(/^\uFEFF/, ""));
 }

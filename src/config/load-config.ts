@@ -23,8 +23,12 @@ export interface Config extends ConfigValues {
 
 /** Merges file, environment and flags, in rising order, once. The result never changes. */
 export function loadConfig(flags: ConfigFlags, env: Environment): Config {
+  return mergeConfig(findConfigFile(flags.config, env, resolveHome(env)), flags, env);
+}
+
+/** The same with a file that was read before, or is about to be written. */
+export function mergeConfig(file: ConfigFile | undefined, flags: ConfigFlags, env: Environment): Config {
   const home = resolveHome(env);
-  const file = findConfigFile(flags.config, env, home);
   const overrides = { ...readEnvironment(env), ...readFlags(flags) };
   const merged = structuredClone(file?.value ?? {});
   for (const [path, { value }] of Object.entries(overrides)) setPath(merged, path.split("."), value);

@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeFolder } from "../../test/support/databases.ts";
 import { resolveServers } from "./mcp-servers.ts";
 
 const env = { TOKEN: "abc", EMPTY: "" };
@@ -44,4 +47,18 @@ test("resolveServers leaves disabled entries alone, in both spellings", () => {
     env,
   );
   expect(states.map(({ state }) => state)).toEqual(["disabled", "disabled"]);
+});
+
+test("resolveServers adds the variables of an envFile, below those of the entry, and says when it cannot be read", async () => {
+  await using folder = await makeFolder();
+  await writeFile(join(folder.path, ".env"), "A=from file\nB='quoted'\n");
+  const [server, broken] = resolveServers(
+    {
+      a: { command: "x", cwd: "${FOLDER}", envFile: ".env", env: { A: "from entry" } },
+      b: { command: "x", envFile: "${FOLDER}/none" },
+    },
+    { FOLDER: folder.path },
+  );
+  expect(server).toMatchObject({ entry: { cwd: folder.path, env: { A: "from entry", B: "quoted" } } });
+  expect(broken).toMatchObject({ state: "unusable", reason: expect.stringContaining("its envFile cannot be read") });
 });

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
 import type { Environment } from "./environment.ts";
 import type { McpServerEntry } from "./schema.ts";
 
@@ -25,12 +28,28 @@ function resolveServer(name: string, entry: McpServerEntry, env: Environment): S
     ...(entry.command === undefined ? {} : { command: expand(entry.command) }),
     ...(entry.args === undefined ? {} : { args: entry.args.map(expand) }),
     ...(entry.env === undefined ? {} : { env: expandAll(entry.env) }),
+    ...(entry.cwd === undefined ? {} : { cwd: expand(entry.cwd) }),
+    ...(entry.envFile === undefined ? {} : { envFile: expand(entry.envFile) }),
     ...(entry.url === undefined ? {} : { url: expand(entry.url) }),
     ...(entry.headers === undefined ? {} : { headers: expandAll(entry.headers) }),
   };
-  if (missing.size === 0) return { name, state: "usable", entry: expanded };
   const names = [...missing].join(", ");
-  return { name, state: "unusable", reason: `${names} ${missing.size === 1 ? "is" : "are"} not set` };
+  if (missing.size > 0)
+    return { name, state: "unusable", reason: `${names} ${missing.size === 1 ? "is" : "are"} not set` };
+  return addEnvFile(name, expanded);
+}
+
+/** What the entry says itself wins over the file. */
+function addEnvFile(name: string, entry: McpServerEntry): ServerDefinition {
+  const { envFile, ...rest } = entry;
+  if (envFile === undefined) return { name, state: "usable", entry };
+  try {
+    const fromFile = parseEnv(readFileSync(resolve(entry.cwd ?? "", envFile), "utf8")) as Record<string, string>;
+    return { name, state: "usable", entry: { ...rest, env: { ...fromFile, ...entry.env } } };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { name, state: "unusable", reason: `its envFile cannot be read: ${reason}` };
+  }
 }
 
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { authSchema, limitsSchema } from "./edge-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
@@ -32,16 +33,23 @@ const mcpServer = z
 /** Namespaces of PML's own tools; a server of that name could not be told from them. */
 const RESERVED_NAMES = ["cap", "dns", "meta", "learn", "skill", "test", "pml", "mcp"];
 
+export function isReservedName(name: string): boolean {
+  return RESERVED_NAMES.includes(name);
+}
+
 const serverName = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "server names have lower-case letters, digits and inner hyphens")
-  .refine((name) => !RESERVED_NAMES.includes(name), "is a name that PML keeps for itself; choose another");
+  .refine((name) => !isReservedName(name), "is a name that PML keeps for itself; choose another");
 
 /** The one definition of the configuration: validation, types and the reference page come from it. */
 export const configSchema = z.strictObject({
   http: z
     .strictObject({
-      host: z.string().default("127.0.0.1").describe("Address to listen on."),
+      host: z
+        .string()
+        .default("127.0.0.1")
+        .describe("Address to listen on. One that other machines can reach needs `auth`."),
       port: port.default(7650).describe("Port to listen on; 0 takes any free one."),
       allowedHosts: z
         .array(z.string())
@@ -55,7 +63,9 @@ export const configSchema = z.strictObject({
         .describe("Largest request body on /mcp, in bytes."),
     })
     .prefault({})
-    .describe("The loopback HTTP endpoint."),
+    .describe("The HTTP endpoint."),
+  auth: authSchema.optional().describe("Remote use: clients with tokens of an authorization server (OAuth 2.1)."),
+  limits: limitsSchema,
   database: z
     .strictObject({
       url: z.string().optional().describe("PostgreSQL server. Without it the embedded database is used."),
@@ -103,7 +113,7 @@ export const configSchema = z.strictObject({
   log: z
     .strictObject({
       level: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("Least level written."),
-      file: z.string().optional().describe("File to write to instead of stderr."),
+      file: z.string().optional().describe("File to write to instead of stderr and PML_HOME/daemon.log."),
     })
     .prefault({})
     .describe("Logs, one JSON object a line."),

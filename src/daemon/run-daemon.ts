@@ -1,20 +1,23 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { fstatSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
+import { createResourceServer } from "../auth/resource-server.ts";
+import type { GuardSettings } from "../http/guard.ts";
 import { startHttpServer } from "../http/http-server.ts";
+import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
-import { createLogger } from "../log.ts";
+import { createLogger, type Logger } from "../log.ts";
 import { STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
-import { createHttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+import { reportNames } from "../mcp/name-report.ts";
+import type { StdioConnections } from "../mcp/stdio-connections.ts";
 import { version } from "../package-info.ts";
-import { type DaemonInfo, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { type DaemonInfo, daemonLogFile, ensureToken, removeDaemonInfo, writeDaemonInfo } from "./daemon-file.ts";
+import { createMcpEdge } from "./mcp-edge.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -30,29 +33,32 @@ export interface DaemonOptions {
 
 /** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
+  assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const log = createLogger({ ...config.log, file: config.log.file, secrets: knownSecrets(config, token) });
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, token) });
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
   using gateway = new Gateway({ upstreams: app.upstreams, usage: app.usage, settings: config.gateway });
-  using connections = createConnections(gateway, token);
-  const { factory } = connections;
-  const shims = createStdioConnections(gateway, factory, log);
-  const endpoint = createHttpEndpoint({ gateway, factory, maxBodyBytes: config.http.maxBodyBytes, log });
+  const onLimitReached = (key: string): void => metrics.limitReached(key);
+  using edge = createMcpEdge({ gateway, config, token, log, onLimitReached });
+  const { shims, endpoint } = edge;
   const activity = trackActivity(() => shims.count);
-  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count });
+  const countOpen = edge.count;
+  const metrics = createMetrics({ events: app.events, countConnections: () => shims.count, countOpen });
   const started = Date.now();
-  const { host, port, allowedHosts } = config.http;
+  const { host, port } = config.http;
+  const guard = createGuard({ config, token, log, onRefused: (reason) => metrics.authRefused(reason) });
   await using server = await startHttpServer({
     host,
     port,
     portChosen: config.portChosen,
-    guard: { token, hosts: allowedHosts },
+    guard,
     routes: createRoutes({
       app,
       endpoint,
+      resourceServer: guard.resourceServer,
       metrics,
       uploads: emptyUploads(config.home),
       status: async () => ({
@@ -62,6 +68,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
         clients: shims.count,
         database: await app.databaseStatus(),
       }),
+      names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
     onUpgrade: (upgrade, socket) => acceptShim(upgrade, socket, shims),
@@ -74,7 +81,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   // ended first, or the server would wait for them
   await using _endpoint = endpoint;
   await using _shims = shims;
-  const info: DaemonInfo = { pid: process.pid, version, url: `http://${urlHost(host)}:${server.port}` };
+  const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;
@@ -84,6 +91,29 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   onReady(info);
   app.upstreams.connectInBackground();
   log.info({ reason: await stop.promise }, "ending");
+}
+
+/** In the foreground somebody may watch stderr; in the background that is the log file itself. */
+function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
+  if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
+  const file = daemonLogFile(home);
+  return { file, stderr: fstatSync(2).ino !== statSync(file, { throwIfNoEntry: false })?.ino };
+}
+
+interface GuardOptions {
+  readonly config: Config;
+  readonly token: string;
+  readonly log: Logger;
+  readonly onRefused: (reason: string) => void;
+}
+
+function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSettings {
+  const { auth, http } = config;
+  return {
+    token,
+    hosts: [...http.allowedHosts, ...hostNames(http.host)],
+    resourceServer: auth && createResourceServer({ settings: auth, log, onRefused }),
+  };
 }
 
 function emptyUploads(home: string): string {
@@ -101,10 +131,6 @@ function acceptShim(upgrade: string, socket: Duplex, shims: StdioConnections): v
 
 function knownSecrets(config: Config, token: string): string[] {
   return config.database.url === undefined ? [token] : [token, config.database.url];
-}
-
-function urlHost(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

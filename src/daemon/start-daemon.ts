@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "../config/environment.ts";
 import { ensureHome } from "../db/owner-lock.ts";
@@ -47,7 +47,8 @@ export async function findDaemon(home: string): Promise<DaemonAddress | undefine
 }
 
 async function startDaemon({ home, serveArguments }: StartOptions): Promise<void> {
-  const log = openLog(daemonLogFile(home));
+  // For what is said outside the log: an early failure, a crash.
+  const log = openSync(daemonLogFile(home), "a", 0o600);
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(packageRoot, "bin", "pml.js"), "serve", ...serveArguments],
@@ -68,15 +69,6 @@ function exitReport(home: string, how: unknown): StartReport {
   const message = `The daemon ended while starting (${String(how)})`;
   const hint = `Its log says why: ${daemonLogFile(home)}`;
   return { kind: "failed", error: { code: "daemon_start_failed", id: "", message, hint } };
-}
-
-const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
-
-/** Keeps one older log, so that it cannot fill the disk. */
-function openLog(path: string): number {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LARGEST_LOG_BYTES) renameSync(path, `${path}.old`);
-  return openSync(path, "a", 0o600);
 }
 
 function sleep(ms: number): Promise<void> {

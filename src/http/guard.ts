@@ -1,47 +1,92 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { GuardedRequest } from "../auth/caller.ts";
+import type { ResourceServer } from "../auth/resource-server.ts";
+import { PmlError, toErrorReport } from "../errors.ts";
+import { isLoopback, LOOPBACK_NAMES } from "./listen-address.ts";
 
 export interface GuardSettings {
   readonly token: string;
-  /** Names under which the gateway may be addressed, without port. */
+  /** Names under which the gateway may be addressed besides those of loopback, without port. */
   readonly hosts: readonly string[];
+  /** For remote use. With it the local token counts on this machine only. */
+  readonly resourceServer?: ResourceServer | undefined;
 }
 
-export type Verdict =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly status: 401 | 403; readonly message: string; readonly hint: string };
+/** Who may use a route: everybody, whoever has the local token, or also principals with a token of `auth`. */
+export type Access = "public" | "owner" | "principals";
 
-const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
 
 /**
  * A web page can make a browser send requests to loopback, and DNS can be rebound to it: so Host and
- * Origin must be ours. The token keeps out other users of the machine.
+ * Origin must be ours. A token keeps out other users of the machine, and everybody else. Returns
+ * undefined for a request that may go on, which then says whose it is.
  */
-export function checkRequest(headers: IncomingHttpHeaders, settings: GuardSettings, needsToken: boolean): Verdict {
-  const hosts = [...LOOPBACK_HOSTS, ...settings.hosts];
-  if (!hosts.includes(hostName(headers.host ?? ""))) {
-    return refuse(
-      403,
-      `Host "${headers.host ?? ""}" is not one of this gateway's names`,
-      "Add it to http.allowedHosts",
-    );
-  }
-  const { origin } = headers;
-  if (origin !== undefined && !hosts.includes(originHost(origin))) {
-    return refuse(403, `Origin "${origin}" may not use this gateway`, "Add its host to http.allowedHosts");
-  }
-  if (needsToken && !hasToken(headers.authorization, settings.token)) {
-    return refuse(
-      401,
-      "The token is missing or wrong",
-      "Send 'Authorization: Bearer …' with the content of $PML_HOME/token",
-    );
-  }
-  return { ok: true };
+export async function guard(
+  request: GuardedRequest,
+  access: Access,
+  settings: GuardSettings,
+): Promise<Refusal | undefined> {
+  const stranger = checkAddress(request.headers, settings);
+  if (stranger !== undefined || access === "public") return stranger;
+  if (isOwner(request, settings)) return undefined;
+  const { resourceServer } = settings;
+  if (access === "owner" || resourceServer === undefined) return missingToken();
+  const caller = await resourceServer.authenticate(request.headers.authorization);
+  if (caller instanceof Response) return toRefusal(caller);
+  request.auth = caller;
+  return undefined;
 }
 
-function refuse(status: 401 | 403, message: string, hint: string): Verdict {
-  return { ok: false, status, message, hint };
+function checkAddress(headers: IncomingHttpHeaders, { hosts, resourceServer }: GuardSettings): Refusal | undefined {
+  const names = [...LOOPBACK_NAMES, ...hosts, ...(resourceServer === undefined ? [] : [resourceServer.host])];
+  const { host = "", origin } = headers;
+  if (!names.includes(hostName(host)))
+    return refuse(403, `Host "${host}" is not one of this gateway's names`, "Add it to http.allowedHosts");
+  if (origin !== undefined && !names.includes(originHost(origin)))
+    return refuse(403, `Origin "${origin}" may not use this gateway`, "Add its host to http.allowedHosts");
+  return undefined;
+}
+
+function isOwner(request: IncomingMessage, { token, resourceServer }: GuardSettings): boolean {
+  if (!hasToken(request.headers.authorization, token)) return false;
+  return resourceServer === undefined || isFromHere(request, resourceServer.host);
+}
+
+/** What reverse proxies add to what they pass on. */
+const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "via"];
+
+/** A connection of this machine with itself, and not one of a proxy on it that speaks for others. */
+function isFromHere({ socket, headers }: IncomingMessage, publicHost: string): boolean {
+  const { remoteAddress = "", localAddress } = socket;
+  if (!isLoopback(remoteAddress) && remoteAddress !== localAddress) return false;
+  const host = hostName(headers.host ?? "");
+  if (host === publicHost && !LOOPBACK_NAMES.includes(host)) return false;
+  return FORWARDING_HEADERS.every((name) => headers[name] === undefined);
+}
+
+function missingToken(): Refusal {
+  const hint = "Send 'Authorization: Bearer …' with the content of $PML_HOME/token";
+  const { status, headers, body } = refuse(401, "The token is missing or wrong", hint);
+  return { status, headers: { ...headers, "WWW-Authenticate": "Bearer" }, body };
+}
+
+function refuse(status: number, message: string, hint: string): Refusal {
+  const error = toErrorReport(new PmlError("request_refused", message, { hint }));
+  return {
+    status,
+    headers: { "Content-Type": "application/json" },
+    body: `${JSON.stringify({ ok: false, error })}\n`,
+  };
+}
+
+async function toRefusal(response: Response): Promise<Refusal> {
+  return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 
 function hostName(host: string): string {

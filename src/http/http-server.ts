@@ -1,19 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import type { GuardedRequest } from "../auth/caller.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { traced } from "../tracing.ts";
-import { checkRequest, type GuardSettings } from "./guard.ts";
-import { describePortOwner } from "./port-owner.ts";
+import { describePortOwner } from "../port-owner.ts";
+import { contextOf, traced } from "../tracing.ts";
+import { type Access, guard, type GuardSettings } from "./guard.ts";
 
 export interface Route {
   /** "*" leaves it to the handler. */
   readonly method: "GET" | "POST" | "*";
   readonly path: string;
-  /** Answered without a token: for probes that have none. */
-  readonly public?: true;
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Left out: only for whoever has the local token. */
+  readonly access?: Access;
+  handle(request: GuardedRequest, response: ServerResponse): Promise<void>;
 }
 
 export interface HttpServerOptions {
@@ -35,7 +36,7 @@ export interface HttpServer extends AsyncDisposable {
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer((request, response) => void serve(request, response, options));
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex) => upgrade(request, socket, options));
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex) => void upgrade(request, socket, options));
   await listen(server, options);
   return {
     port: (server.address() as AddressInfo).port,
@@ -62,10 +63,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   response.once("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);
   });
-  const verdict = checkRequest(request.headers, options.guard, route?.public !== true);
-  if (!verdict.ok) {
-    if (verdict.status === 401) response.setHeader("WWW-Authenticate", "Bearer");
-    sendError(response, verdict.status, new PmlError("request_refused", verdict.message, { hint: verdict.hint }));
+  const refusal = await guard(request, route?.access ?? "owner", options.guard);
+  if (refusal !== undefined) {
+    response.writeHead(refusal.status, refusal.headers).end(refusal.body);
     return;
   }
   if (route === undefined) {
@@ -73,7 +73,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     return;
   }
   try {
-    await traced("http.request", { "http.route": route.path }, () => route.handle(request, response));
+    const attributes = { "http.route": route.path };
+    await traced("http.request", attributes, () => route.handle(request, response), contextOf(request.headers));
   } catch (error) {
     options.log.error(
       { route: route.path, error: error instanceof Error ? error.stack : String(error) },
@@ -83,11 +84,11 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   }
 }
 
-function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): void {
+async function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): Promise<void> {
   socket.on("error", () => socket.destroy()); // the peer is gone; there is nobody to tell
-  const verdict = checkRequest(request.headers, options.guard, true);
-  if (!verdict.ok) {
-    socket.end(`HTTP/1.1 ${verdict.status} ${verdict.message}\r\nConnection: close\r\n\r\n`);
+  const refusal = await guard(request, "owner", options.guard);
+  if (refusal !== undefined) {
+    socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nConnection: close\r\n\r\n`);
     return;
   }
   options.onUpgrade(request.headers.upgrade ?? "", socket);

@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { App } from "../app.ts";
+import type { GuardedRequest } from "../auth/caller.ts";
+import type { ResourceServer } from "../auth/resource-server.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
@@ -12,18 +14,29 @@ import type { Metrics } from "./metrics.ts";
 export interface RouteOptions {
   readonly app: App;
   /** Serves MCP at /mcp. */
-  readonly endpoint: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
+  readonly endpoint: { handle(request: GuardedRequest, response: ServerResponse): Promise<void> };
+  /** Only with remote use. */
+  readonly resourceServer: ResourceServer | undefined;
   readonly metrics: Metrics;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
   readonly uploads: string;
   readonly status: () => Promise<unknown>;
+  /** Which tools are listed under what name, and why. */
+  readonly names: () => unknown;
   readonly stop: () => void;
 }
 
 /** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
-export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: RouteOptions): Route[] {
+export function createRoutes(options: RouteOptions): Route[] {
+  const { app, endpoint, resourceServer, metrics, uploads, status, names, stop } = options;
   return [
-    { method: "*", path: "/mcp", handle: (request, response) => endpoint.handle(request, response) },
+    {
+      method: "*",
+      path: "/mcp",
+      access: "principals",
+      handle: (request, response) => endpoint.handle(request, response),
+    },
+    ...metadataRoutes(resourceServer),
     {
       method: "GET",
       path: "/api/servers",
@@ -31,11 +44,16 @@ export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: 
     },
     {
       method: "GET",
+      path: "/api/names",
+      handle: (_request, response) => answer(response, async () => names()),
+    },
+    {
+      method: "GET",
       path: "/healthz",
-      public: true,
+      access: "public",
       handle: async (_request, response) => sendJson(response, 200, { status: "ok" }),
     },
-    { method: "GET", path: "/readyz", public: true, handle: (_request, response) => answerReady(app, response) },
+    { method: "GET", path: "/readyz", access: "public", handle: (_request, response) => answerReady(app, response) },
     {
       method: "GET",
       path: "/metrics",
@@ -60,6 +78,17 @@ export function createRoutes({ app, endpoint, metrics, uploads, status, stop }: 
       },
     },
   ];
+}
+
+/** Where a client learns which authorization server to ask for a token. */
+function metadataRoutes(resourceServer: ResourceServer | undefined): Route[] {
+  const { metadata, metadataPaths = [] } = resourceServer ?? {};
+  return metadataPaths.map((path) => ({
+    method: "GET",
+    path,
+    access: "public",
+    handle: async (_request, response) => sendJson(response, 200, metadata),
+  }));
 }
 
 /** How each server is, and how many tools it is known to have, connected or not. */

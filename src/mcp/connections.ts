@@ -4,6 +4,8 @@ import {
   type McpServerFactory,
   type RequestStateCodec,
 } from "@modelcontextprotocol/server";
+import { principalOf } from "../auth/caller.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Gateway, ListKind } from "./gateway.ts";
 import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "./relay.ts";
@@ -14,15 +16,26 @@ export interface Connections extends Disposable {
   readonly factory: McpServerFactory;
 }
 
-export function createConnections(gateway: Gateway, secret: string): Connections {
-  const codec: RequestStateCodec<RequestState> = createRequestStateCodec<RequestState>({ key: secret });
+export interface ConnectionsOptions {
+  readonly gateway: Gateway;
+  readonly accounts: Accounts;
+  /** With which the state of questions is sealed. */
+  readonly secret: string;
+}
+
+export function createConnections({ gateway, accounts, secret }: ConnectionsOptions): Connections {
+  const codec: RequestStateCodec<RequestState> = createRequestStateCodec<RequestState>({
+    key: secret,
+    // only whoever was asked may answer
+    bind: ({ http }) => principalOf(http?.authInfo)?.id ?? "",
+  });
   const open = new Set<McpServer>();
   const stop = gateway.onListChanged((kinds) => {
     for (const server of open) tell(server, kinds);
   });
   return {
     factory() {
-      const server = createGatewayServer({ gateway, codec });
+      const server = createGatewayServer({ gateway, accounts, codec });
       open.add(server);
       const { onclose } = server.server;
       server.server.onclose = () => {

@@ -14,17 +14,31 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { principalOf } from "../auth/caller.ts";
 import { version } from "../package-info.ts";
+import { findHeaderParams, paramHeaders } from "../upstream/param-headers.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Quota } from "./limits.ts";
 import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState, toToolError } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
+import { traceCall } from "./trace-call.ts";
 import { trackCall } from "./track-call.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
+  readonly accounts: Accounts;
   readonly codec: RequestStateCodec<RequestState>;
+}
+
+/** What the handlers of one connection share. */
+interface Serving {
+  readonly gateway: Gateway;
+  readonly relay: Relay;
+  /** Places for calls that are under way. */
+  readonly calls: Quota;
 }
 
 /** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
@@ -41,12 +55,14 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#gateway.findTool(name)?.tool.inputSchema;
+    const schema = this.#gateway.findTool(name)?.tool.inputSchema;
+    // it would search the whole schema with each call
+    return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
 }
 
 /** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
-export function createGatewayServer({ gateway, codec }: GatewayServerOptions): McpServer {
+export function createGatewayServer({ gateway, accounts, codec }: GatewayServerOptions): McpServer {
   const mcp = new GatewayServer(
     gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
@@ -69,11 +85,12 @@ export function createGatewayServer({ gateway, codec }: GatewayServerOptions): M
     },
   );
   const relay = new Relay(gateway, codec, createClientReader(mcp));
+  const serving = { gateway, relay, calls: accounts.quota("concurrentRequests") };
   handleLists(mcp, gateway);
-  handleTools(mcp, gateway, relay);
-  handlePrompts(mcp, gateway, relay);
-  handleResources(mcp, gateway, relay);
-  handleSubscriptions(mcp, gateway);
+  handleTools(mcp, serving);
+  handlePrompts(mcp, serving);
+  handleResources(mcp, serving);
+  handleSubscriptions(mcp, gateway, accounts.quota("subscriptions"));
   return mcp;
 }
 
@@ -112,17 +129,24 @@ function handleLists({ server }: McpServer, gateway: Gateway): void {
   });
 }
 
-function handleTools({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+function handleTools({ server }: McpServer, { gateway, relay, calls }: Serving): void {
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
-    const call = { name, client: clientName(server, ctx), params: rest, signal: ctx.mcpReq.signal };
-    return trackCall(gateway, call, async ({ tool, ...target }) => {
-      const result = await relay
-        .pass({ target, method: "tools/call", params: { ...rest, name: target.name }, ctx })
-        .catch(toToolError);
-      if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
-      return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
-    });
+    const caller = { client: clientName(server, ctx), principal: principalOf(ctx.http?.authInfo) };
+    const call = { name, ...caller, params: rest, signal: ctx.mcpReq.signal };
+    return traceCall("tools/call", ctx, ({ meta, found }) =>
+      trackCall(gateway, call, async ({ tool, ...target }) => {
+        using _place = calls.take();
+        found(target.server, target.name);
+        const renamed = { ...rest, name: target.name };
+        const headers = paramHeaders(tool.inputSchema, rest.arguments);
+        const result = await relay
+          .pass({ target, method: "tools/call", params: renamed, meta, headers, ctx })
+          .catch(toToolError);
+        if (result["resultType"] === "input_required") return result as unknown as CallToolResult;
+        return server.projectCallToolResult(result as CallToolResult, tool.outputSchema);
+      }),
+    );
   });
 }
 
@@ -132,33 +156,42 @@ function clientName(server: McpServer["server"], ctx: ServerContext): string | u
   return (info ?? server.getClientVersion())?.name;
 }
 
-function handlePrompts({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {
   server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
-    const target = gateway.resolvePrompt(name);
-    return (await relay.pass({
-      target,
-      method: "prompts/get",
-      params: { ...rest, name: target.name },
-      ctx,
-    })) as GetPromptResult;
+    return traceCall("prompts/get", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolvePrompt(name);
+      found(target.server, target.name);
+      const renamed = { ...rest, name: target.name };
+      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta, ctx })) as GetPromptResult;
+    });
   });
-  server.setRequestHandler("completion/complete", async ({ params }) => {
+  server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
     const { ref, _meta, ...rest } = params;
-    const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
-    const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
-    return (await target.upstream.request({
-      method: "completion/complete",
-      params: { ...rest, ref: original },
-    })) as CompleteResult;
+    return traceCall("completion/complete", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+      found(target.server);
+      const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
+      return (await target.upstream.request({
+        method: "completion/complete",
+        params: { ...rest, ref: original, ...meta },
+      })) as CompleteResult;
+    });
   });
 }
 
-function handleResources({ server }: McpServer, gateway: Gateway, relay: Relay): void {
+function handleResources({ server }: McpServer, { gateway, relay, calls }: Serving): void {
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { uri, _meta, ...rest } = params;
-    const target = gateway.resolveResource(uri);
-    const result = await relay.pass({ target, method: "resources/read", params: { ...rest, uri: target.name }, ctx });
-    return renameContents(result, target.name, uri) as ReadResourceResult;
+    return traceCall("resources/read", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolveResource(uri);
+      found(target.server);
+      const renamed = { ...rest, uri: target.name };
+      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta, ctx });
+      return renameContents(result, target.name, uri) as ReadResourceResult;
+    });
   });
 }

@@ -1,55 +1,79 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type NodeIncomingMessageLike, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
-  isInitializeRequest,
   isLegacyRequest,
   type McpServerFactory,
   type ServerNotifier,
 } from "@modelcontextprotocol/server";
+import { type GuardedRequest, principalOf } from "../auth/caller.ts";
 import type { Logger } from "../log.ts";
+import type { Account, Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
-import { namesOf, watchListened } from "./resource-subscriptions.ts";
-import { SessionTransport } from "./session-transport.ts";
+import { LegacySessions } from "./legacy-sessions.ts";
+import { LimitReached } from "./limits.ts";
+import { PARSE_ERROR, refuse, refuseLimit } from "./refuse.ts";
+import { isListen, listenedResources, namesOf, watchListened } from "./resource-subscriptions.ts";
+import { adoptTraceHeaders } from "./trace-headers.ts";
 
 export interface HttpEndpointOptions {
   readonly gateway: Gateway;
   readonly factory: McpServerFactory;
+  readonly accounts: Accounts;
   readonly maxBodyBytes: number;
   readonly log: Logger;
 }
 
 export interface HttpEndpoint extends AsyncDisposable {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(request: GuardedRequest, response: ServerResponse): Promise<void>;
 }
-
-interface Session {
-  readonly transport: SessionTransport;
-  lastUsed: number;
-}
-
-const SESSION_IDLE_MS = 30 * 60 * 1000;
 
 /** Both eras on one address: requests of the current protocol stand alone, those of 2025 belong to a session. */
-export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: HttpEndpointOptions): HttpEndpoint {
+export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
+  const { gateway, factory, accounts, maxBodyBytes, log } = options;
   const onerror = (error: Error): void => log.debug({ error: error.message }, "mcp over http");
-  const modern = createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: maxBodyBytes, onerror });
+  const modern = createMcpHandler(factory, {
+    legacy: "reject",
+    maxRequestBodySize: maxBodyBytes,
+    // streams are counted here, per principal, and refused with the key to change
+    maxSubscriptions: Number.POSITIVE_INFINITY,
+    onerror,
+  });
   const serveModern = toNodeHandler(modern);
-  const sessions = new LegacySessions(factory, onerror);
+  const sessions = new LegacySessions({ factory, accounts, onerror });
   const stop = announceChanges(gateway, modern.notify);
+
+  const serve = async (request: GuardedRequest, response: ServerResponse): Promise<void> => {
+    const account = accounts.of(principalOf(request.auth));
+    const body = await admit(account, request, maxBodyBytes);
+    if (body.kind === "broken") return refuse(response, 400, "Parse error: the body is not JSON", PARSE_ERROR);
+    if (body.kind === "too large")
+      throw accounts.refuse("http.maxBodyBytes", maxBodyBytes, { what: "The body is too large" });
+    adoptTraceHeaders(request.headers, body.value);
+    if (request.method === "GET" || isListen(body.value)) {
+      accounts.quota("subscriptions").take(listenedResources(body.value).length);
+      keepAsStream(account, request, response);
+    } else if (isRequest(body.value)) {
+      const place = account.requests.take();
+      response.once("close", () => place[Symbol.dispose]());
+    }
+    const incoming = request as IncomingMessage & NodeIncomingMessageLike;
+    const legacy =
+      belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));
+    if (legacy) return sessions.handle(request, response, body.value);
+    const watches = watchListened(gateway, body.value);
+    response.once("close", () => void watches.then((watch) => watch[Symbol.asyncDispose]()));
+    await watches;
+    await serveModern(incoming, response, body.value);
+  };
   return {
     async handle(request, response) {
-      const body = await readJson(request, maxBodyBytes);
-      if (body.kind === "refused") return refuse(response, body.status, body.message);
-      const incoming = request as IncomingMessage & NodeIncomingMessageLike;
-      const legacy =
-        belongsToSession(request) || (await isLegacyRequest(await toWebRequest(incoming, body.value), body.value));
-      if (legacy) return sessions.handle(request, response, body.value);
-      const watches = watchListened(gateway, body.value);
-      response.once("close", () => void watches.then((watch) => watch[Symbol.asyncDispose]()));
-      await watches;
-      await serveModern(incoming, response, body.value);
+      try {
+        await serve(request, response);
+      } catch (error) {
+        if (!(error instanceof LimitReached) || response.headersSent) throw error;
+        refuseLimit(response, error);
+      }
     },
     async [Symbol.asyncDispose]() {
       stop();
@@ -57,6 +81,20 @@ export function createHttpEndpoint({ gateway, factory, maxBodyBytes, log }: Http
       await sessions.close();
     },
   };
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** What lasts counts as a stream and not as a request. It ends with its token: the next one is opened with a new token. */
+function keepAsStream(account: Account, { auth }: GuardedRequest, response: ServerResponse): void {
+  const place = account.streams.take();
+  const leftMs = auth?.expiresAt === undefined ? undefined : auth.expiresAt * 1000 - Date.now();
+  const timer =
+    leftMs === undefined ? undefined : setTimeout(() => response.destroy(), Math.min(leftMs, LONGEST_TIMER_MS)).unref();
+  response.once("close", () => {
+    clearTimeout(timer);
+    place[Symbol.dispose]();
+  });
 }
 
 /** The current protocol has no sessions, so such a header settles it without a look at the body. */
@@ -79,61 +117,23 @@ function announceChanges(gateway: Gateway, notify: ServerNotifier): () => void {
   };
 }
 
-class LegacySessions {
-  readonly #factory: McpServerFactory;
-  readonly #onerror: (error: Error) => void;
-  readonly #sessions = new Map<string, Session>();
-  readonly #sweep: NodeJS.Timeout;
-
-  constructor(factory: McpServerFactory, onerror: (error: Error) => void) {
-    this.#factory = factory;
-    this.#onerror = onerror;
-    this.#sweep = setInterval(() => this.#endIdle(), SESSION_IDLE_MS / 10).unref();
-  }
-
-  async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
-    const id = request.headers["mcp-session-id"];
-    if (typeof id === "string") {
-      const session = this.#sessions.get(id);
-      // 404 is what tells a client to begin a new session, for example after a restart.
-      if (session === undefined) return refuse(response, 404, "Session not found; initialize again");
-      session.lastUsed = Date.now();
-      return session.transport.handleRequest(request, response, body);
-    }
-    if (!isInitializeRequest(body)) return refuse(response, 400, "The first request of a session must be initialize");
-    const transport = await this.#open();
-    return transport.handleRequest(request, response, body);
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#sweep);
-    await Promise.allSettled([...this.#sessions.values()].map(({ transport }) => transport.close()));
-  }
-
-  async #open(): Promise<SessionTransport> {
-    const transport = new SessionTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => void this.#sessions.set(id, { transport, lastUsed: Date.now() }),
-      onsessionclosed: (id) => void this.#sessions.delete(id),
-    });
-    const server = await this.#factory({ era: "legacy" });
-    transport.onerror = this.#onerror;
-    await server.connect(transport);
-    return transport;
-  }
-
-  #endIdle(): void {
-    for (const [id, { transport, lastUsed }] of this.#sessions) {
-      if (Date.now() - lastUsed < SESSION_IDLE_MS) continue;
-      this.#sessions.delete(id);
-      transport.close().catch(this.#onerror);
-    }
-  }
-}
-
 type Body =
   | { readonly kind: "read"; readonly value: unknown }
-  | { readonly kind: "refused"; readonly status: number; readonly message: string };
+  | { readonly kind: "broken" }
+  | { readonly kind: "too large" };
+
+/** A client listens only when it has sent everything: so the rest of a large body is read and forgotten, within reason. */
+const MOST_FORGOTTEN_BYTES = 32 * 1024 * 1024;
+
+async function admit(account: Account, request: IncomingMessage, limit: number): Promise<Body> {
+  using _place = account.admit();
+  return await readJson(request, limit);
+}
+
+/** Or several at once, as one of the older protocols allows. */
+function isRequest(body: unknown): boolean {
+  return Array.isArray(body) || (typeof body === "object" && body !== null && "id" in body && "method" in body);
+}
 
 async function readJson(request: IncomingMessage, limit: number): Promise<Body> {
   if (request.method !== "POST") return { kind: "read", value: undefined };
@@ -141,23 +141,14 @@ async function readJson(request: IncomingMessage, limit: number): Promise<Body> 
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit)
-      return { kind: "refused", status: 413, message: `The body is larger than http.maxBodyBytes (${limit})` };
-    chunks.push(chunk);
+    if (size <= limit) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > limit + MOST_FORGOTTEN_BYTES) break;
   }
+  if (size > limit) return { kind: "too large" };
   try {
     return { kind: "read", value: JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown };
   } catch {
-    return { kind: "refused", status: 400, message: "Parse error: the body is not JSON" };
+    return { kind: "broken" };
   }
-}
-
-const PARSE_ERROR = -32_700;
-const SERVER_ERROR = -32_000;
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-  const code = message.startsWith("Parse error") ? PARSE_ERROR : SERVER_ERROR;
-  response
-    .writeHead(status, { "Content-Type": "application/json" })
-    .end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
 }

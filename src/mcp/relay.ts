@@ -10,6 +10,7 @@ import type { Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./gateway.ts";
 import type { CallOutcome, CallResult } from "./parked-calls.ts";
+import type { PassedMeta } from "./trace-call.ts";
 
 /** What travels with a question and comes back with its answer, sealed. */
 export type RequestState =
@@ -21,6 +22,10 @@ export interface RelayRequest {
   readonly target: ResolvedTarget;
   readonly method: "tools/call" | "prompts/get" | "resources/read";
   readonly params: Record<string, unknown>;
+  /** What the server is told besides, as from the client. */
+  readonly meta: PassedMeta;
+  /** Arguments that travel as HTTP headers too. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly ctx: ServerContext;
 }
 
@@ -57,7 +62,7 @@ export class Relay {
   }
 
   #start(
-    { target, method, params, ctx }: RelayRequest,
+    { target, method, params, meta, headers, ctx }: RelayRequest,
     state: RequestState | undefined,
     notices: NoticeChain,
   ): Promise<CallOutcome> {
@@ -65,13 +70,14 @@ export class Relay {
     const client = this.#readClient(ctx);
     const current = {
       ...client,
+      ...(headers === undefined ? {} : { headers }),
       ...(inputResponses === undefined ? {} : { inputResponses }),
       ...(state?.kind === "upstream" ? { requestState: state.state } : {}),
     };
     return this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
       target.upstream.request({
         method,
-        params: { ...params, ...passedMeta(ctx) },
+        params: { ...params, ...meta },
         current,
         signal,
         onProgress: notices.progress,
@@ -145,12 +151,6 @@ const LOG_LEVELS: readonly unknown[] = [
 
 function isWanted(level: unknown, least: LoggingLevel | undefined): boolean {
   return least !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
-}
-
-/** Trace context and what else clients put there; the progress token is per hop. */
-function passedMeta(ctx: ServerContext): { _meta?: Record<string, unknown> } {
-  const { progressToken: _hop, ...meta } = ctx.mcpReq._meta ?? {};
-  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
 }
 
 /** Whoever is asked must see which server asks. */

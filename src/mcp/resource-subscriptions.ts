@@ -1,9 +1,11 @@
-import type { McpServer, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpServer, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { ResourceUpdate } from "../upstream/upstreams.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
+import { LimitReached, type Quota } from "./limits.ts";
 
 /** Subscriptions of the 2025 era: they belong to the connection, are told on it, and end with it. */
-export function handleSubscriptions({ server }: McpServer, gateway: Gateway): void {
+export function handleSubscriptions({ server }: McpServer, gateway: Gateway, places: Quota): void {
   const watched = new Map<string, Promise<AsyncDisposable>>();
   const end = async (uri: string): Promise<void> => {
     const watch = watched.get(uri);
@@ -12,7 +14,7 @@ export function handleSubscriptions({ server }: McpServer, gateway: Gateway): vo
   };
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     const tell = (): void => void server.sendResourceUpdated({ uri }).catch(() => undefined); // the client is gone
-    const watch = watched.get(uri) ?? watchResource(gateway, uri, tell);
+    const watch = watched.get(uri) ?? keep(places.take(), watchResource(gateway, uri, tell));
     watched.set(uri, watch);
     await watch.catch((error: unknown) => {
       watched.delete(uri);
@@ -64,29 +66,63 @@ export async function watchListened(gateway: Gateway, request: unknown): Promise
   return stack;
 }
 
+/** The watch, together with the place that it takes. */
+async function keep(place: Disposable, watch: Promise<AsyncDisposable>): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(place);
+  stack.use(await watch);
+  return stack.move();
+}
+
+interface Listening {
+  readonly place: Disposable;
+  readonly watch: Promise<AsyncDisposable>;
+}
+
 /** The same for a connection that carries many requests: a cancelled one, or its end, ends the watch. */
-export function followListening(gateway: Gateway, connection: Transport): Disposable {
-  const watches = new Map<unknown, Promise<AsyncDisposable>>();
+export function followListening(gateway: Gateway, accounts: Accounts, connection: Transport): Disposable {
+  const streams = accounts.quota("streams");
+  const open = new Map<unknown, Listening>();
+  const begin = (message: JSONRPCMessage): Listening => {
+    accounts.quota("subscriptions").take(listenedResources(message).length);
+    return { place: streams.take(), watch: watchListened(gateway, message) };
+  };
   const end = (id: unknown): void => {
-    void watches.get(id)?.then((watch) => watch[Symbol.asyncDispose]());
-    watches.delete(id);
+    const listening = open.get(id);
+    listening?.place[Symbol.dispose]();
+    void listening?.watch.then((watch) => watch[Symbol.asyncDispose]());
+    open.delete(id);
   };
   const { onmessage } = connection;
   connection.onmessage = (message, extra) => {
     const { id, method, params } = message as IncomingMessage;
-    if (listenedResources(message).length > 0) watches.set(id, watchListened(gateway, message));
-    else if (method === "notifications/cancelled") end(params?.requestId);
+    if (method === "notifications/cancelled") end(params?.requestId);
+    if (isListen(message)) {
+      end(id);
+      try {
+        open.set(id, begin(message));
+      } catch (error) {
+        void connection.send(toErrorAnswer(id, error));
+        return;
+      }
+    }
     onmessage?.(message, extra);
   };
   return {
     [Symbol.dispose]() {
-      for (const id of watches.keys()) end(id);
+      for (const id of open.keys()) end(id);
     },
   };
 }
 
+function toErrorAnswer(id: RequestId | undefined, error: unknown): JSONRPCMessage {
+  if (!(error instanceof LimitReached)) throw error;
+  const { code, message, data } = error;
+  return { jsonrpc: "2.0", id, error: { code, message, data } };
+}
+
 interface IncomingMessage {
-  readonly id?: unknown;
+  readonly id?: RequestId;
   readonly method?: unknown;
   readonly params?: {
     readonly requestId?: unknown;
@@ -94,9 +130,14 @@ interface IncomingMessage {
   };
 }
 
-function listenedResources(request: unknown): string[] {
-  if (typeof request !== "object" || request === null) return [];
-  const { method, params }: IncomingMessage = request;
-  const uris = method === "subscriptions/listen" ? params?.notifications?.resourceSubscriptions : undefined;
+export function isListen(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "method" in message && message.method === LISTEN;
+}
+
+export function listenedResources(message: unknown): string[] {
+  if (!isListen(message)) return [];
+  const uris = (message as IncomingMessage).params?.notifications?.resourceSubscriptions;
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }
+
+const LISTEN = "subscriptions/listen";

@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
 import {
+  type CancelledNotification,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
+
+import type { GuardedRequest } from "../auth/caller.ts";
 
 /**
  * The SDK's transport of a session, with a short way for its most frequent case: one request, answered
@@ -16,15 +20,16 @@ import {
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
   readonly #exchanges = new Map<RequestId, ServerResponse>();
 
-  override async handleRequest(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void> {
+  override async handleRequest(request: GuardedRequest, response: ServerResponse, body?: unknown): Promise<void> {
     if (!isPlainRequest(request, body) || this.#exchanges.has(body.id)) {
       await super.handleRequest(request, response, body);
+      if (isCancellation(body)) this.#endUnanswered(body.params.requestId);
       return;
     }
     const { id } = body;
     this.#exchanges.set(id, response);
     response.once("close", () => this.#exchanges.delete(id));
-    this.onmessage?.(body);
+    this.onmessage?.(body, request.auth === undefined ? undefined : { authInfo: request.auth });
   }
 
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
@@ -37,6 +42,14 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     }
     if (isAnswer) this.#answer(response, message);
     else this.#tell(response, message);
+  }
+
+  /** A cancelled request is not answered any more, and nobody should wait for that. */
+  #endUnanswered(id: RequestId | undefined): void {
+    const response = id === undefined ? undefined : this.#exchanges.get(id);
+    if (response === undefined) return;
+    if (!response.headersSent) response.writeHead(200, this.#headers("text/event-stream"));
+    response.end();
   }
 
   #answer(response: ServerResponse, message: JSONRPCMessage): void {
@@ -57,6 +70,10 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
 
 function toEvent(message: JSONRPCMessage): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+function isCancellation(body: unknown): body is CancelledNotification {
+  return isJSONRPCNotification(body) && body.method === "notifications/cancelled" && body.params !== undefined;
 }
 
 /** What the SDK would accept without a word; anything doubtful is for it to judge. */

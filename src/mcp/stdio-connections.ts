@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../log.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import { followListening, namesOf } from "./resource-subscriptions.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
@@ -11,8 +12,16 @@ export interface StdioConnections extends AsyncDisposable {
   accept(socket: Duplex): void;
 }
 
+export interface StdioConnectionsOptions {
+  readonly gateway: Gateway;
+  readonly factory: McpServerFactory;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+}
+
 /** The clients that are connected through a shim: each socket carries what its stdin and stdout would. */
-export function createStdioConnections(gateway: Gateway, factory: McpServerFactory, log: Logger): StdioConnections {
+export function createStdioConnections(options: StdioConnectionsOptions): StdioConnections {
+  const { gateway, factory, accounts, log } = options;
   const open = new Map<Duplex, () => Promise<void>>();
   return {
     get count() {
@@ -22,9 +31,10 @@ export function createStdioConnections(gateway: Gateway, factory: McpServerFacto
       const transport = new StdioServerTransport(socket, socket);
       const handle = serveStdio(tellUpdates(gateway, factory), {
         transport,
+        maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, and refused with the key to change
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
       });
-      const listening = followListening(gateway, transport);
+      const listening = followListening(gateway, accounts, transport);
       open.set(socket, () => handle.close());
       // The HTTP server leaves its sockets half open when the peer has ended.
       socket.once("end", () => socket.end());

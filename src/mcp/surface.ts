@@ -29,7 +29,7 @@ export interface Surface {
   splitCanonical(canonical: string): Target;
 }
 
-const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
+export const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
 
 export function buildSurface(servers: readonly KnownServer[], settings: SurfaceSettings): Surface {
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,11 +1,15 @@
-import { type CallToolResult, ProtocolError } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Principal } from "../auth/principal.ts";
 import type { ToolUse } from "../usage/usage-store.ts";
+import { errorCode } from "./error-code.ts";
 import type { Gateway, ResolvedTool } from "./gateway.ts";
+import { LimitReached } from "./limits.ts";
 
 export interface TrackedCall {
   /** As the client spelled it. */
   readonly name: string;
   readonly client: string | undefined;
+  readonly principal: Principal | undefined;
   readonly params: unknown;
   readonly signal: AbortSignal;
 }
@@ -13,7 +17,7 @@ export interface TrackedCall {
 /** Finds the tool, runs the call, and records what became of it; one that stops at a question, when it is over. */
 export async function trackCall(
   gateway: Gateway,
-  { name, client, params, signal }: TrackedCall,
+  { name, client, principal, params, signal }: TrackedCall,
   run: (target: ResolvedTool) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
   const calledAt = new Date();
@@ -26,7 +30,7 @@ export async function trackCall(
       responseBytes: 0,
       calledAt,
     };
-    gateway.usage.record({ ...subject, client, outcome, ...figures, ...more });
+    gateway.usage.record({ ...subject, client, principal, outcome, ...figures, ...more });
   };
   try {
     const target = gateway.resolveTool(name);
@@ -37,15 +41,10 @@ export async function trackCall(
     }
     return result;
   } catch (error) {
-    const refused = subject.server === "";
+    const refused = subject.server === "" || error instanceof LimitReached;
     record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: errorCode(error) });
     throw error;
   }
-}
-
-function errorCode(error: unknown): string {
-  if (error instanceof ProtocolError) return String(error.code);
-  return error instanceof Error ? error.name : "unknown";
 }
 
 /** Close enough for statistics, without writing megabytes out once more: the length of all strings. */

@@ -83,7 +83,15 @@ function takeBackSharedNames(wireNames: Map<string, string>, tools: readonly Nam
   }
 }
 
-function plainName({ server, tool }: NamedTool): string {
+/** Why a tool is listed under a name that is not just its own with other punctuation; undefined when it is. */
+export function explainName(tool: Pick<NamedTool, "server" | "tool">, listed: string): string | undefined {
+  const plain = plainName(tool);
+  if (listed === plain || listed === tool.tool) return undefined;
+  if (plain.length > LONGEST_WIRE_NAME) return `it is longer than ${LONGEST_WIRE_NAME} characters`;
+  return "another tool has the same name but for punctuation";
+}
+
+function plainName({ server, tool }: Pick<NamedTool, "server" | "tool">): string {
   return `${serverSegment(server)}__${portableSegment(tool)}`;
 }
 

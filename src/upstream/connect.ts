@@ -11,6 +11,7 @@ import type { McpServerEntry } from "../config/schema.ts";
 import { version } from "../package-info.ts";
 import { findHttpStatus } from "./failures.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import type { ServerOutput } from "./server-output.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
 export interface Connection {
@@ -26,6 +27,7 @@ export interface ConnectOptions {
   readonly askEra: boolean;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
+  readonly output?: ServerOutput | undefined;
   /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }

@@ -17,9 +17,23 @@ export interface CurrentParams {
   readonly logLevel?: LoggingLevel;
   readonly inputResponses?: Readonly<Record<string, unknown>>;
   readonly requestState?: string;
+  /** Of the HTTP request, where it is one. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function addCurrentParams(
+export interface AdaptedRequest {
+  readonly params: Record<string, unknown>;
+  readonly options: { readonly headers?: Readonly<Record<string, string>> };
+}
+
+/** The request as it goes to a server of its era. */
+export function adaptRequest(client: Client, params: Record<string, unknown>, current: CurrentParams): AdaptedRequest {
+  if (!isModern(client)) return { params, options: {} };
+  const { headers } = current;
+  return { params: addCurrentParams(params, current), options: headers === undefined ? {} : { headers } };
+}
+
+function addCurrentParams(
   params: Record<string, unknown>,
   { capabilities, logLevel, inputResponses, requestState }: CurrentParams,
 ): Record<string, unknown> {

@@ -45,3 +45,13 @@ test("RetryPlan has a server that always ends back at once for callers, and by i
   expectAbout(plan.crashed(20_000), 250);
   expect(plan.exhausted).toBe(false);
 });
+
+test("RetryPlan counts starts after the first one as restarts", () => {
+  const plan = new RetryPlan();
+  plan.failed();
+  plan.succeeded();
+  expect(plan.restarts).toBe(0);
+  plan.crashed();
+  plan.succeeded();
+  expect(plan.restarts).toBe(1);
+});

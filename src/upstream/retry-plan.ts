@@ -8,12 +8,18 @@ const STEADY_MS = 10_000;
 /** When a server that failed may be tried again: sooner at first, later each time, never all at once. */
 export class RetryPlan {
   #failures = 0;
+  #starts = 0;
   #crashes = 0;
   #runningSince: number | undefined;
   #notBefore = 0;
 
   get failures(): number {
     return this.#failures;
+  }
+
+  /** How often it was started anew after it ran. */
+  get restarts(): number {
+    return Math.max(0, this.#starts - 1);
   }
 
   get exhausted(): boolean {
@@ -27,6 +33,7 @@ export class RetryPlan {
 
   succeeded(now = Date.now()): void {
     this.#failures = 0;
+    this.#starts += 1;
     this.#runningSince = now;
     this.#notBefore = 0;
   }

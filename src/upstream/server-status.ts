@@ -8,6 +8,9 @@ export interface ServerStatus {
   readonly pid?: number;
   readonly protocol?: string;
   readonly inFlight: number;
+  /** How long it took to start and list what it has, the last time. */
+  readonly startMs?: number;
+  readonly restarts: number;
   readonly failures: number;
   readonly lastError?: string;
   readonly stderr: readonly string[];

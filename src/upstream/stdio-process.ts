@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
+import type { ServerOutput } from "./server-output.ts";
 import { writeTogether } from "../write-together.ts";
 
 export interface StdioServer {
@@ -15,6 +16,8 @@ export interface StdioProcessOptions {
   /** Hears of lines on stdout that are no messages. */
   readonly onNoise: (line: string) => void;
   readonly groups: Pick<ProcessGroups, "add" | "remove">;
+  /** Hears what it writes to stderr. */
+  readonly output?: ServerOutput | undefined;
 }
 
 /** How long a server may take to end by itself after its stdin closed, and after SIGTERM. */
@@ -55,7 +58,7 @@ export class StdioProcess implements Transport {
   }
 
   get stderrTail(): readonly string[] {
-    return this.#stderrRest === "" ? this.#stderr : [...this.#stderr, this.#stderrRest];
+    return this.#stderrRest === "" ? this.#stderr : [...this.#stderr, this.#clean(this.#stderrRest)];
   }
 
   /** How the process ended, in words, once it has. */
@@ -164,8 +167,16 @@ export class StdioProcess implements Transport {
   #keepStderr(text: string): void {
     const lines = `${this.#stderrRest}${text}`.split("\n");
     this.#stderrRest = (lines.pop() ?? "").slice(-LONGEST_STDERR_LINE);
-    this.#stderr.push(...lines.filter((line) => line.trim() !== "").map((line) => line.slice(0, LONGEST_STDERR_LINE)));
+    const whole = lines
+      .filter((line) => line.trim() !== "")
+      .map((line) => this.#clean(line.slice(0, LONGEST_STDERR_LINE)));
+    if (whole.length > 0) this.#options.output?.write(whole);
+    this.#stderr.push(...whole);
     this.#stderr.splice(0, this.#stderr.length - STDERR_LINES_KEPT);
+  }
+
+  #clean(text: string): string {
+    return this.#options.output?.clean(text) ?? text;
   }
 }
 

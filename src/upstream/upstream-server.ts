@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type Progress, ProtocolError, type Transport } from "@modelcontextprotocol/client";
-import type { McpServerEntry } from "../config/schema.ts";
-import type { Logger } from "../log.ts";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
-import { addCurrentParams, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
+import { adaptRequest, type CurrentParams, isModern, listenForChanges } from "./current-protocol.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -15,9 +13,7 @@ import {
   SessionGone,
 } from "./failures.ts";
 import { Gate } from "./gate.ts";
-import type { Offer } from "./offer.ts";
 import { anyResult } from "./passthrough.ts";
-import type { ProcessGroups } from "./process-groups.ts";
 import { OfferReader } from "./read-offer.ts";
 import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
 import { ResourceWatches } from "./resource-watches.ts";
@@ -25,18 +21,7 @@ import { RetryPlan } from "./retry-plan.ts";
 import type { ServerState, ServerStatus } from "./server-status.ts";
 import { asProcess, type StdioProcess } from "./stdio-process.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-import type { UpstreamLimits } from "./upstream-limits.ts";
-
-export interface UpstreamOptions {
-  readonly name: string;
-  readonly entry: McpServerEntry;
-  readonly limits: UpstreamLimits;
-  readonly groups: ProcessGroups;
-  readonly log: Logger;
-  /** Told whenever the server was asked what it offers: after connecting and after a change. */
-  readonly onOffer: (offer: Offer) => void;
-  readonly onNotification: (method: string, params: unknown) => void;
-}
+import type { UpstreamOptions } from "./upstream-options.ts";
 
 export interface UpstreamRequest extends Listener {
   readonly method: string;
@@ -67,6 +52,7 @@ export class UpstreamServer implements AsyncDisposable {
   #askEra = true;
   #state: ServerState = "idle";
   #since = new Date();
+  #startMs: number | undefined;
   #lastError: string | undefined;
   #stderr: readonly string[] = [];
   #retryTimer: NodeJS.Timeout | undefined;
@@ -88,9 +74,11 @@ export class UpstreamServer implements AsyncDisposable {
       since: this.#since.toISOString(),
       inFlight: this.#gate.inFlight,
       failures: this.#retry.failures,
+      restarts: this.#retry.restarts,
       stderr: this.#lastWords(process),
       ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
+      ...(this.#startMs === undefined ? {} : { startMs: this.#startMs }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
     };
   }
@@ -126,7 +114,7 @@ export class UpstreamServer implements AsyncDisposable {
     const { method, signal, onProgress, current = {} } = request;
     using _place = await this.#gate.enter(signal);
     const client = await unlessAborted(this.connect(), signal);
-    const params = isModern(client) ? addCurrentParams(request.params, current) : request.params;
+    const { params, options } = adaptRequest(client, request.params, current);
     const session = client.transport?.sessionId;
     using call = this.#calls.begin(request);
     const { callMs, longestCallMs } = this.#options.limits;
@@ -136,6 +124,7 @@ export class UpstreamServer implements AsyncDisposable {
         resetTimeoutOnProgress: true,
         maxTotalTimeout: longestCallMs,
         allowInputRequired: true,
+        ...options,
         ...(signal === undefined ? {} : { signal }),
         // Asked for even when nobody listens: without it a server sends none, and the call could time out.
         onprogress: (progress) => {
@@ -166,13 +155,14 @@ export class UpstreamServer implements AsyncDisposable {
   async #open(): Promise<Connection> {
     if (this.#state === "stopped") throw this.#unavailable(undefined);
     this.#setState("connecting");
-    const { entry, limits, groups, log } = this.#options;
+    const { entry, limits, groups, log, output } = this.#options;
     const heard: { noise?: string; reader?: OfferReader } = {};
     try {
       const connection = await connectServer({
         entry,
         timeoutMs: limits.connectMs,
         groups,
+        output,
         askEra: this.#askEra,
         onNoise: (line) => {
           heard.noise = line;
@@ -202,7 +192,8 @@ export class UpstreamServer implements AsyncDisposable {
       await this.#opening?.close();
       this.#keepStderr(this.#opening);
       const { noise } = heard;
-      this.#lastError = describeStartFailure({ error, exit, noise, limitMs: limits.connectMs });
+      const reason = describeStartFailure({ error, exit, noise, limitMs: limits.connectMs });
+      this.#lastError = output?.clean(reason) ?? reason;
       throw this.#retryIn(this.#retry.failed());
     } finally {
       this.#opening = undefined;
@@ -291,8 +282,13 @@ export class UpstreamServer implements AsyncDisposable {
 
   #setState(state: ServerState): void {
     if (this.#state === "stopped") return; // whatever was under way then changes nothing any more
+    const now = new Date();
+    if (state === "ready") this.#startMs = now.getTime() - this.#since.getTime();
     this.#state = state;
-    this.#since = new Date();
-    this.#options.log.debug({ server: this.name, state }, "upstream state");
+    this.#since = now;
+    const { log } = this.#options;
+    if (state === "ready") log.info({ server: this.name, ms: this.#startMs }, "server connected");
+    else if (state === "backoff") log.warn({ server: this.name, error: this.#lastError }, "server not available");
+    else log.debug({ server: this.name, state }, "server state");
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../log.ts";
 import { readOffers, writeOffer } from "./catalogue-store.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { ProcessGroups } from "./process-groups.ts";
+import { createServerOutput } from "./server-output.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamServer } from "./upstream-server.ts";
@@ -17,6 +18,8 @@ export interface UpstreamsOptions {
   /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
+  /** Where the servers' stderr is kept. */
+  readonly logFolder: string;
 }
 
 /** A server of the configuration and, once it was ever reached, what it offers. */
@@ -126,7 +129,7 @@ export class Upstreams implements AsyncDisposable {
   }
 
   #join(definition: Member["definition"], configHash: string, offer: Offer | undefined): Member {
-    const { limits, groups, log } = this.#options;
+    const { limits, groups, log, logFolder } = this.#options;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
@@ -134,6 +137,7 @@ export class Upstreams implements AsyncDisposable {
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
       groups,
       log,
+      output: createServerOutput(logFolder, name, entry),
       onOffer: (fresh) => this.#learn(member, fresh),
       onNotification: (method, params) => this.#heard(name, method, params),
     });

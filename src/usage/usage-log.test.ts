@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { type Principal, principalId } from "../auth/principal.ts";
 import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import { createLogger } from "../log.ts";
 import { createUsageLog } from "./usage-log.ts";
@@ -31,5 +32,38 @@ describe.each(engines)("usage log on %s", (engine) => {
       { tool_name: "echo", client: "test" },
     ]);
     expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(3);
+  });
+
+  test("a call of a principal names it, and makes it known once", async () => {
+    await using client = await openTestDatabase(engine);
+    const issuer = "https://login.example";
+    const principal = (subject: string): Principal => ({
+      id: principalId(issuer, subject),
+      subject,
+      issuer,
+      clientId: "app",
+      scopes: ["mcp"],
+    });
+    const odd = principal(`\u0000${"\u{10FFFF}".repeat(5_000)}`);
+    for (const callers of [
+      [principal("ada"), principal("ada"), odd],
+      [principal("ada"), principal("app")],
+    ]) {
+      await using usage = createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log });
+      for (const each of callers) usage.record({ ...use, tool: "echo", principal: each });
+    }
+    const known = await client.db.selectFrom("principals").select(["id", "kind", "name"]).orderBy("name").execute();
+    expect(known).toMatchObject([
+      { id: principalId(issuer, "ada"), kind: "person", name: `ada (${issuer})` },
+      { kind: "service", name: `app (${issuer})` },
+      { id: odd.id },
+    ]);
+    const [row] = await client.db.selectFrom("audit_log").select(["principal_id", "details"]).orderBy("id").execute();
+    expect(row).toEqual({
+      principal_id: principalId(issuer, "ada"),
+      details: { client: "test", principal: principal("ada") },
+    });
+    const used = await client.db.selectFrom("tool_usage").select("principal_id").execute();
+    expect(used.filter(({ principal_id: id }) => id === principalId(issuer, "ada"))).toHaveLength(3);
   });
 });

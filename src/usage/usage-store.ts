@@ -1,4 +1,5 @@
 import { v7 as newId } from "uuid";
+import type { Principal } from "../auth/principal.ts";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 
@@ -7,6 +8,8 @@ export interface ToolUse {
   readonly server: string;
   readonly tool: string;
   readonly client: string | undefined;
+  /** undefined: the owner, with the local token or over stdio. */
+  readonly principal?: Principal | undefined;
   readonly outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
   readonly errorCode?: string;
   readonly durationMs: number;
@@ -19,6 +22,11 @@ export interface ToolUse {
 export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUse[]): Promise<void> {
   const rows = uses.map((use) => ({ id: newId(), use: toStorable(use) }));
   await db.transaction().execute(async (tx) => {
+    await insertPrincipals(
+      tx,
+      scope,
+      rows.map(({ use }) => use),
+    );
     await tx
       .insertInto("tool_usage")
       .values(
@@ -27,6 +35,7 @@ export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUs
           id,
           server_id: use.server,
           tool_name: use.tool,
+          principal_id: use.principal?.id ?? null,
           client: use.client ?? null,
           outcome: use.outcome,
           error_code: use.errorCode ?? null,
@@ -44,14 +53,43 @@ export async function insertToolUses(db: Db, scope: Scope, uses: readonly ToolUs
           ...scope,
           id,
           at: use.calledAt,
+          principal_id: use.principal?.id ?? null,
           action: "tool.call",
           subject: `${use.server}:${use.tool}`,
           outcome: use.outcome,
-          details: JSON.stringify({ client: use.client ?? null, ...(use.errorCode ? { error: use.errorCode } : {}) }),
+          details: JSON.stringify(auditDetails(use)),
         })),
       )
       .execute();
   });
+}
+
+/** Whoever calls for the first time becomes known by it. */
+async function insertPrincipals(tx: Db, { org }: Scope, uses: readonly ToolUse[]): Promise<void> {
+  const callers = new Map(uses.flatMap(({ principal }) => (principal ? [[principal.id, principal]] : [])));
+  if (callers.size === 0) return;
+  // in one order everywhere, or two gateways could wait for each other
+  const ordered = [...callers.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const values = ordered.map(({ id, subject, issuer, clientId }) => ({
+    org,
+    id,
+    // a token without a person in it stands for the program itself
+    kind: subject === clientId ? ("service" as const) : ("person" as const),
+    name: storableText(`${subject} (${issuer})`),
+  }));
+  await tx
+    .insertInto("principals")
+    .values(values)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+function auditDetails({ client, errorCode, principal }: ToolUse): Record<string, unknown> {
+  return {
+    client: client ?? null,
+    ...(errorCode ? { error: errorCode } : {}),
+    ...(principal === undefined ? {} : { principal }),
+  };
 }
 
 /** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
@@ -63,6 +101,17 @@ function toStorable(use: ToolUse): ToolUse {
     ...use,
     tool: storableText(use.tool),
     client: use.client === undefined ? undefined : storableText(use.client),
+    principal: use.principal === undefined ? undefined : storablePrincipal(use.principal),
+  };
+}
+
+function storablePrincipal({ id, subject, issuer, clientId, scopes }: Principal): Principal {
+  return {
+    id,
+    subject: storableText(subject),
+    issuer: storableText(issuer),
+    clientId: storableText(clientId),
+    scopes: scopes.map(storableText),
   };
 }
 

@@ -1,10 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/errors.ts";
 import { makeFolder } from "../support/databases.ts";
+import { freePort } from "../support/free-port.ts";
 import { PML, runJson, runPml } from "../support/pml.ts";
+import { servers, writeConfig } from "../support/upstream-servers.ts";
 
 test("an old Node gets one line that says what to do, before anything is loaded", () => {
   const pretend = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`;
@@ -30,7 +34,7 @@ test.each([
   [["sttus"], 'There is no command "sttus"', "Did you mean: pml status"],
   [["status", "--jsn"], "unknown option '--jsn'", "Did you mean --json?"],
   [["serve", "--port", "high"], "'high' is invalid", "pml --help"],
-  [["import"], "missing required argument 'file'", "pml --help"],
+  [["import"], "missing required argument 'source'", "pml --help"],
 ])("a usage error exits 2 and helps: pml %j", async (args, message, hint) => {
   await using home = await makeFolder();
   const { code, stdout, stderr } = await runPml(args, { home: home.path });
@@ -111,19 +115,83 @@ test("completion prints a script for each shell and completes commands", async (
 test("doctor checks what there is, names the unset variable of a server, and --fix repairs what is safe", async () => {
   await using home = await makeFolder();
   const config = join(home.path, "pml.json");
+  const ok = JSON.stringify(servers.everything);
   writeFileSync(
     config,
-    `{ "mcpServers": { "gh": { "command": "x", "env": { "T": "\${GH_TOKEN_UNSET}" } }, "ok": { "command": "y" } } }`,
+    `{ "mcpServers": { "gh": { "command": "true", "env": { "T": "\${GH_TOKEN_UNSET}" }, "disabled": false }, "ok": ${ok} } }`,
   );
   chmodSync(config, 0o644);
   const broken = await runPml(["doctor"], { home: home.path });
   expect(broken.code).toBe(EXIT.checkFailed);
   expect(broken.stdout).toContain("✗ server gh  GH_TOKEN_UNSET is not set");
-  expect(broken.stdout).toContain("✓ server ok  usable");
+  expect(broken.stdout).toMatch(/✓ server ok {2}\d+ tools, protocol 2025-11-25, started in \d+ ms/);
+  expect(broken.stdout).toContain("ok:simulate-research-query is hidden: it can only be run as a task");
   expect(broken.stdout).toContain(`! secrets  ${config} can be read by every user`);
-  const fixed = await runPml(["doctor", "--fix"], { home: home.path, env: { GH_TOKEN_UNSET: "x" } });
+  writeFileSync(config, `{ "mcpServers": { "ok": ${ok} } }`);
+  const fixed = await runPml(["doctor", "--fix"], { home: home.path });
   expect(fixed.code).toBe(EXIT.ok);
   expect(statSync(config).mode & 0o007).toBe(0);
+});
+
+test.each(["started for it", "those of the running daemon"])(
+  "doctor says of each server which step failed, and how to fix it: %s",
+  async (whose) => {
+    await using home = await makeFolder();
+    const options = { home: home.path };
+    writeConfig(home.path, {
+      upstream: { connectSeconds: 5 },
+      mcpServers: {
+        good: servers.chaos("good"),
+        missing: { command: "no-such-command-here" },
+        dies: servers.chaos("dies", "--never-start"),
+        hangs: { ...servers.chaos("hangs", "--hang-start") },
+        off: { command: "x", disabled: true },
+      },
+    });
+    if (whose !== "started for it") await runPml(["up"], options);
+    const { code, stdout } = await runPml(["doctor"], options);
+    await runPml(["down"], options);
+    expect(code).toBe(EXIT.checkFailed);
+    expect(stdout).toMatch(/✓ server good {2}\d+ tools/);
+    expect(stdout).toContain("✗ server missing  its command no-such-command-here was not found in the PATH");
+    expect(stdout).toContain("✗ server dies  it exited with code 3\n      stderr: chaos: a first line\n");
+    expect(stdout).toMatch(/✗ server hangs {2}it did not answer within \d/);
+    expect(stdout).toContain("      stderr: chaos: waiting for a database");
+    expect(stdout).toContain("✓ server off  disabled");
+    expect(stdout).toMatch(/✓ names {2}\d+ tools listed, \d+ renamed/);
+    expect(stdout).toContain("another tool has the same name but for punctuation");
+  },
+);
+
+test("doctor checks the clients' entries, the port and the database of a running daemon", async () => {
+  await using home = await makeFolder();
+  const port = await freePort();
+  const options = { home: home.path, env: { HOME: home.path, PML_PORT: String(port) } };
+  mkdirSync(join(home.path, ".cursor"));
+  mkdirSync(join(home.path, ".gemini"));
+  writeFileSync(
+    join(home.path, ".cursor", "mcp.json"),
+    `{ "mcpServers": { "pml": { "command": "/gone/node", "args": ["/gone/pml.js", "mcp"] } } }`,
+  );
+  const stale = await runPml(["doctor"], options);
+  expect(stale.code).toBe(EXIT.checkFailed);
+  expect(stale.stdout).toContain("it starts /gone/node, which does not exist\n    Write it anew: pml connect cursor");
+  expect(stale.stdout).toContain("✓ client gemini  not connected; connect it with: pml connect gemini");
+  expect(stale.stdout).toContain(`✓ port  ${port} is free`);
+  await runPml(["connect", "cursor"], options);
+  await runPml(["up"], options);
+  const good = await runJson<{ healthy: boolean; checks: { check: string; value: string }[] }>(["doctor"], options);
+  await runPml(["down"], options);
+  expect(good.healthy).toBe(true);
+  const values = Object.fromEntries(good.checks.map(({ check, value }) => [check, value]));
+  expect(values["client cursor"]).toContain('connected as "pml"');
+  expect(values["database"]).toMatch(/^pglite at .* answers, schema \d+$/);
+  const blocker = createServer().listen(port, "127.0.0.1");
+  await once(blocker, "listening");
+  const taken = await runPml(["doctor"], options);
+  blocker.close();
+  expect(taken.code).toBe(EXIT.checkFailed);
+  expect(taken.stdout).toContain(`✗ port  ${port} is taken by `);
 });
 
 test("nothing but the answer goes to stdout, whatever the log level", async () => {

@@ -19,6 +19,11 @@ export const servers = {
     command: process.execPath,
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
+  /** Shows what reaches it. */
+  mirror: (...options: "--legacy"[]): McpServerEntry => ({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "mirror-server.ts"), ...options],
+  }),
   memory: (folder: string): McpServerEntry => ({
     command: process.execPath,
     args: [script("server-memory")],

@@ -23,19 +23,16 @@ export const add: Command = {
     { flags: "--cwd <folder>", description: "where the command is started" },
   ],
   async run({ args: [name = "", ...target], options }): Promise<Answer> {
-    const { editServer } = await import("../../config/edit-config.ts");
+    const { editServers } = await import("../../config/edit-config.ts");
     const { checkServerEntry } = await import("../../config/check-entry.ts");
     const entry = checkServerEntry(name, readEntry(target, options));
     const config = options["config"];
-    const { file, existed, first } = editServer(
-      typeof config === "string" ? config : undefined,
-      environment,
-      name,
-      entry,
-    );
+    const asked = typeof config === "string" ? config : undefined;
+    const { file, existed, first } = editServers(asked, environment, { [name]: entry });
+    const replaced = existed.length > 0;
     return {
-      data: { name, file, replaced: existed, entry },
-      text: `${existed ? "Replaced" : "Added"} ${name} in ${file}`,
+      data: { name, file, replaced, entry },
+      text: `${replaced ? "Replaced" : "Added"} ${name} in ${file}`,
       notes: [
         "A running gateway takes it over by itself: pml servers",
         ...(first ? ["The servers that ship with PML are used only while none is configured."] : []),

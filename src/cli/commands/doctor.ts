@@ -1,5 +1,6 @@
 import { EXIT } from "../../errors.ts";
-import type { Finding } from "../checks.ts";
+import type { Finding } from "../finding.ts";
+import { withProgress } from "../progress.ts";
 import type { Answer, Command, Input } from "../command.ts";
 
 export const doctor: Command = {
@@ -12,11 +13,13 @@ export const doctor: Command = {
     const config = input.options["config"];
     const flag = typeof config === "string" ? config : undefined;
     const { runChecks } = await import("../checks.ts");
-    let findings = await runChecks(flag);
+    const check = (): Promise<Finding[]> =>
+      withProgress("Checking", input.terminal.options.quiet, () => runChecks(flag));
+    let findings = await check();
     const repairable = findings.filter(({ repair }) => repair !== undefined);
     if (input.options["fix"] === true && repairable.length > 0) {
       for (const { repair } of repairable) repair?.();
-      findings = await runChecks(flag);
+      findings = await check();
     }
     const failed = findings.some(({ state }) => state === "failure");
     return {
@@ -30,8 +33,9 @@ export const doctor: Command = {
   },
 };
 
-function describe({ check, state, value, fix }: Finding, { terminal }: Input): string {
+function describe({ check, state, value, details = [], fix }: Finding, { terminal }: Input): string {
   const { green, yellow, red } = terminal.colors;
   const mark = { ok: green("✓"), warning: yellow("!"), failure: red("✗") }[state];
-  return `${mark} ${check}  ${value}${fix === undefined ? "" : `\n    ${fix}`}`;
+  const more = [...details.map((line) => `  ${line}`), ...(fix === undefined ? [] : [fix])];
+  return [`${mark} ${check}  ${value}`, ...more.map((line) => `    ${line}`)].join("\n");
 }

@@ -10,19 +10,32 @@ import { withProgress } from "../progress.ts";
 export const importCommand: Command = {
   name: "import",
   group: "Manage",
-  summary: "read an export into this memory, or into a PostgreSQL server",
-  examples: ["pml import memory.pml", "pml import memory.pml --pg postgres://user:password@localhost/pml"],
-  args: [{ name: "<file>", description: "a file written by pml export or pml backup" }],
+  summary: "take over the MCP servers of another client, or read an export into this memory",
+  examples: ["pml import cursor --dry-run", "pml import memory.pml"],
+  args: [
+    {
+      name: "<source>",
+      description:
+        "claude (Desktop and Code), claude-code, claude-desktop, cursor, vscode, gemini, codex, copilot, windsurf, opencode; " +
+        "or a file: one with MCP servers, or one written by pml export or pml backup (./cursor for a file of that name)",
+    },
+  ],
   options: [
-    { flags: "--pg <url>", description: "import into this PostgreSQL server instead of this PML_HOME" },
-    { flags: "--dry-run", description: "check the file and say what it holds, import nothing" },
+    { flags: "--dry-run", description: "say what would be imported, import nothing" },
+    { flags: "--only <name...>", description: "servers: only these" },
+    { flags: "--from <path>", description: "servers: read this file as the client's" },
+    { flags: "--replace", description: "servers: overwrite those of the same name that differ" },
+    { flags: "--pg <url>", description: "memory: into this PostgreSQL server instead of this PML_HOME" },
     noStartOption,
   ],
   async run(input): Promise<Answer> {
-    const [path = ""] = input.args;
-    await checkReadable(path);
-    if (input.options["dryRun"] === true) return describeFile(path);
-    const result = await withProgress("Importing", input.terminal.options.quiet, () => importFile(path, input));
+    const [source = ""] = input.args;
+    const { findServerSource, importServers } = await import("../import-servers.ts");
+    const servers = await findServerSource(source, input.options);
+    if (servers !== undefined) return importServers(servers, input.options);
+    await checkReadable(source);
+    if (input.options["dryRun"] === true) return describeFile(source);
+    const result = await withProgress("Importing", input.terminal.options.quiet, () => importFile(source, input));
     return {
       data: result,
       text: `Imported ${result.added} rows, ${result.kept} were already there`,
@@ -59,8 +72,13 @@ async function checkReadable(path: string): Promise<void> {
     await access(path, constants.R_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
+    const { findClosestClient } = await import("../../clients/client-table.ts");
+    const client = findClosestClient(path);
     throw new PmlError("file_unusable", `Cannot read ${path}: ${reason}`, {
-      hint: "Give the path of a file made by: pml export -o memory.pml",
+      hint:
+        client === undefined
+          ? "Give a client, a file with MCP servers, or a file made by: pml export -o memory.pml"
+          : `Did you mean: pml import ${client}`,
       cause,
     });
   }

@@ -9,10 +9,11 @@ export const remove: Command = {
   examples: ["pml remove files", "pml remove files --config team.json"],
   args: [{ name: "<name>", description: "as pml servers prints it" }],
   async run({ args: [name = ""], options }): Promise<Answer> {
-    const { editServer } = await import("../../config/edit-config.ts");
+    const { editServers } = await import("../../config/edit-config.ts");
     const config = options["config"];
-    const { file, existed } = editServer(typeof config === "string" ? config : undefined, environment, name, undefined);
-    if (!existed)
+    const asked = typeof config === "string" ? config : undefined;
+    const { file, existed } = editServers(asked, environment, { [name]: undefined });
+    if (existed.length === 0)
       throw new PmlError("server_not_found", `There is no server "${name}" in ${file}`, {
         hint: "The configured ones: pml servers",
       });

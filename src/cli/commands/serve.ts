@@ -25,6 +25,7 @@ export const serve: Command = {
   options: [...serveOptions, { flags: "--exit-when-idle", description: "end when no client needs it", hidden: true }],
   async run({ options, terminal }): Promise<Answer> {
     keepHeapSmall();
+    const inBackground = process.send !== undefined;
     const report = reportToParent();
     try {
       // Loaded only here: other commands must not wait for the database and the protocol.
@@ -39,7 +40,7 @@ export const serve: Command = {
         onLost: (error) => process.exit(terminal.fail(error)),
         onReady: ({ url }) => {
           report({ kind: "ready" });
-          if (!terminal.options.quiet)
+          if (!terminal.options.quiet && !inBackground)
             terminal.say(`PML is ready at ${url}  (PML_HOME ${config.home}, stop with Ctrl+C)`);
         },
       });

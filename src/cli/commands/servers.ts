@@ -1,33 +1,73 @@
+import { findClosest } from "../../config/closest.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
+import { PmlError } from "../../errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { formatTable } from "../table.ts";
+import { formatPairs, formatTable } from "../table.ts";
 
 /** As the daemon tells it at /api/servers. */
-interface ServerRow {
+export interface ServerRow {
   readonly name: string;
   readonly state: string;
+  readonly since?: string;
   readonly pid?: number;
   readonly protocol?: string;
+  readonly startMs?: number;
+  readonly restarts?: number;
+  readonly inFlight?: number;
   readonly tools?: number;
   readonly lastError?: string;
+  readonly stderr?: readonly string[];
 }
 
 export const servers: Command = {
   name: "servers",
   group: "Look",
   summary: "the MCP servers behind the gateway and how they are",
-  examples: ["pml servers", "pml servers --json --fields name,state,lastError"],
+  examples: ["pml servers", "pml servers filesystem"],
+  args: [{ name: "[name]", description: "everything about this one: process, restarts, last error, stderr" }],
   options: [noStartOption],
   async run(input): Promise<Answer> {
     const rows = await callDaemon<ServerRow[]>(await reachDaemon(input), "GET", "/api/servers");
-    const table = rows.map(({ name, state, tools, protocol, lastError }) => ({
-      name,
-      state,
-      tools: tools === undefined ? "" : String(tools),
-      protocol: protocol ?? "",
-      problem: state === "ready" ? "" : (lastError ?? ""),
+    const [name] = input.args;
+    if (name !== undefined) return describeServer(getServer(rows, name));
+    const table = rows.map((row) => ({
+      name: row.name,
+      state: row.state,
+      tools: row.tools === undefined ? "" : String(row.tools),
+      protocol: row.protocol ?? "",
+      problem: row.state === "ready" ? "" : (row.lastError ?? ""),
     }));
     return { data: rows, text: rows.length === 0 ? "No servers are configured" : formatTable(table) };
   },
 };
+
+function getServer(rows: readonly ServerRow[], name: string): ServerRow {
+  const row = rows.find((each) => each.name === name);
+  if (row !== undefined) return row;
+  const names = rows.map((each) => each.name);
+  const closest = findClosest(name, names);
+  throw new PmlError("server_not_found", `There is no server "${name}"`, {
+    hint: closest === undefined ? `There are: ${names.join(", ")}` : `Did you mean: pml servers ${closest}`,
+  });
+}
+
+function describeServer(row: ServerRow): Answer {
+  const { name, state, since, pid, protocol, startMs, restarts, tools, lastError, stderr = [] } = row;
+  const pairs = {
+    server: name,
+    state: since === undefined ? state : `${state} since ${since}`,
+    process: pid === undefined ? undefined : `pid ${pid}`,
+    protocol,
+    started: startMs === undefined ? undefined : `in ${startMs} ms`,
+    restarts: restarts === undefined ? undefined : String(restarts),
+    tools: tools === undefined ? undefined : String(tools),
+    "last error": lastError,
+  };
+  const known = Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return {
+    data: row,
+    text: [formatPairs(Object.fromEntries(known)), ...stderr.map((line) => `stderr: ${line}`)].join("\n"),
+    notes: [`More of what it said: pml logs ${name}`],
+  };
+}

@@ -6,7 +6,7 @@ import type { Answer, Command } from "../command.ts";
 import { formatPairs } from "../table.ts";
 
 /** As the daemon tells it at /api/status. */
-interface DaemonStatus {
+export interface DaemonStatus {
   readonly pid: number;
   readonly version: string;
   readonly url: string;

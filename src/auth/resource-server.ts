@@ -1,0 +1,82 @@
+import {
+  type AuthInfo,
+  bearerAuthChallengeResponse,
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  verifyBearerToken,
+} from "@modelcontextprotocol/server";
+import type { ConfigValues } from "../config/schema.ts";
+import type { Logger } from "../log.ts";
+import { createIssuerKeys, KeysUnavailable } from "./issuer-keys.ts";
+import { verifyToken } from "./verify-token.ts";
+
+type AuthSettings = NonNullable<ConfigValues["auth"]>;
+
+export interface ResourceServerOptions {
+  readonly settings: AuthSettings;
+  readonly log: Logger;
+  /** Told why a request was refused, in a word. */
+  readonly onRefused: (reason: string) => void;
+}
+
+/** The gateway as a resource server of OAuth 2.1: it checks tokens and never issues any. */
+export interface ResourceServer {
+  /** The host name under which remote clients address the gateway. */
+  readonly host: string;
+  /** What it asks of clients and where they get tokens (RFC 9728), and the paths that it is served at. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadataPaths: readonly string[];
+  /** Whom an Authorization header stands for, or the answer that refuses it. */
+  authenticate(authorization: string | undefined): Promise<AuthInfo | Response>;
+}
+
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+const RETRY_SECONDS = 5;
+
+export function createResourceServer({ settings, log, onRefused }: ResourceServerOptions): ResourceServer {
+  const { issuers, resource, audience = resource, scopes, jwksUrls } = settings;
+  const keys = new Map(
+    issuers.map((issuer) => {
+      const onFailure = (reason: string): void =>
+        log.error({ issuer, reason }, "the keys of the issuer cannot be had; its tokens are refused with 503");
+      return [issuer, createIssuerKeys({ issuer, jwksUrl: jwksUrls[issuer], onFailure })];
+    }),
+  );
+  const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(resource));
+  const options = {
+    verifier: { verifyAccessToken: (token: string) => verifyToken(token, { keys, audience }) },
+    requiredScopes: scopes,
+    resourceMetadataUrl,
+  };
+  return {
+    host: new URL(resource).hostname,
+    metadata: {
+      resource,
+      authorization_servers: issuers,
+      bearer_methods_supported: ["header"],
+      resource_name: "PML",
+      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+    },
+    metadataPaths: [...new Set([METADATA_PATH, new URL(resourceMetadataUrl).pathname])],
+    async authenticate(authorization) {
+      try {
+        return await verifyBearerToken(authorization, options);
+      } catch (error) {
+        onRefused(reasonOf(error));
+        if (error instanceof KeysUnavailable) return unavailable(error);
+        if (!(error instanceof OAuthError)) log.error({ error: String(error) }, "checking a token failed");
+        return bearerAuthChallengeResponse(error, options);
+      }
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof KeysUnavailable) return "keys_unavailable";
+  return error instanceof OAuthError ? error.code : "server_error";
+}
+
+function unavailable({ message }: KeysUnavailable): Response {
+  const body = { error: "temporarily_unavailable", error_description: message };
+  return Response.json(body, { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } });
+}

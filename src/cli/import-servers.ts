@@ -1,0 +1,148 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { CLIENTS, type Client, findClient } from "../clients/client-table.ts";
+import { findClientServers, findFileServers, type Findings } from "../clients/find-servers.ts";
+import { findPlaces } from "../clients/places.ts";
+import { planImport, type PlannedServer } from "../clients/plan-import.ts";
+import { editServers, findEditableConfig } from "../config/edit-config.ts";
+import { environment, resolveHome } from "../config/environment.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { resolveServers } from "../config/mcp-servers.ts";
+import type { McpServerEntry } from "../config/schema.ts";
+import { readDaemonAddress } from "../daemon/daemon-file.ts";
+import { PmlError } from "../errors.ts";
+import type { Answer, OptionValues } from "./command.ts";
+import { formatTable } from "./table.ts";
+
+/**
+ * The servers that the source names; undefined when it is an export of memory. A client's name always means the
+ * client; a file is told by what it begins with.
+ */
+export async function findServerSource(source: string, options: OptionValues): Promise<Findings | undefined> {
+  const places = findPlaces(environment, process.cwd());
+  const clients = namedClients(source);
+  const from = options["from"];
+  if (clients === undefined) {
+    const forServers = ["only", "replace", "from"].find((name) => options[name] !== undefined);
+    if (!isExport(source)) return findFileServers(source, undefined, places);
+    if (forServers === undefined) return undefined;
+    throw new PmlError("usage", `--${forServers} is for servers, but ${source} is an export of memory`);
+  }
+  if (options["pg"] !== undefined) throw new PmlError("usage", "--pg is for exports of memory, not for servers");
+  if (typeof from === "string") return findFileServers(from, source, places);
+  const found = findClientServers(clients, places);
+  if (found.read.length > 0) return found;
+  throw new PmlError("client_not_found", `No configuration of ${source} was found`, {
+    hint: `Looked for ${found.looked.join("\n  ")}\nAnother file: pml import ${source} --from <path>`,
+    details: { looked: found.looked },
+  });
+}
+
+function namedClients(word: string): readonly Client[] | undefined {
+  if (word === "claude") return CLIENTS.filter(({ id }) => id.startsWith("claude-"));
+  const client = findClient(word);
+  return client === undefined ? undefined : [client];
+}
+
+const EXPORT_BEGINS = '{"pml_export"';
+
+/** What cannot be read is left to the reader of exports, which says so. */
+function isExport(path: string): boolean {
+  if (path.endsWith(".pml")) return true;
+  try {
+    const file = openSync(path, "r");
+    const begin = Buffer.alloc(EXPORT_BEGINS.length);
+    readSync(file, begin);
+    closeSync(file);
+    return begin.toString("utf8") === EXPORT_BEGINS;
+  } catch {
+    return true;
+  }
+}
+
+export function importServers(found: Findings, options: OptionValues): Answer {
+  const { config, only, dryRun } = options;
+  const asked = typeof config === "string" ? config : undefined;
+  const { path, servers } = findEditableConfig(asked, environment);
+  const existing = typeof servers === "object" && servers !== null ? (servers as Record<string, unknown>) : {};
+  const { home, project } = findPlaces(environment, process.cwd());
+  const plan = planImport(found.servers, existing, {
+    home,
+    folder: project,
+    only: Array.isArray(only) ? only : undefined,
+    replace: options["replace"] === true,
+    ownPorts: findOwnPorts(asked),
+  });
+  const changes = Object.fromEntries(plan.flatMap(({ name, entry }) => (entry === undefined ? [] : [[name, entry]])));
+  const changed = Object.keys(changes).length > 0;
+  const written = changed && dryRun !== true ? editServers(asked, environment, changes) : undefined;
+  const missing = findMissing(changes);
+  return {
+    data: {
+      file: path,
+      dryRun: dryRun === true,
+      read: found.read,
+      servers: plan.map(({ entry, ...rest }) => ({
+        ...rest,
+        ...describeEntry(entry),
+        problem: missing.get(rest.name),
+      })),
+    },
+    text: describePlan(plan, found, dryRun === true),
+    notes: [
+      ...plan.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
+      ...[...missing].map(([name, reason]) => `${name}: ${reason}; set it where PML is started`),
+      ...(dryRun === true ? [`Nothing was changed. It would go into ${path}`] : []),
+      ...(written === undefined ? [] : describeWritten(written, Object.keys(changes))),
+    ],
+  };
+}
+
+/** Where PML listens, or would. */
+function findOwnPorts(asked: string | undefined): number[] {
+  const running = URL.parse(readDaemonAddress(resolveHome())?.url ?? "");
+  const { port } = loadConfig(asked === undefined ? {} : { config: asked }, environment).http;
+  return running === null ? [port] : [port, Number(running.port)];
+}
+
+function findMissing(changes: Readonly<Record<string, McpServerEntry>>): Map<string, string> {
+  return new Map(
+    resolveServers(changes, environment).flatMap((each) =>
+      each.state === "unusable" ? [[each.name, each.reason]] : [],
+    ),
+  );
+}
+
+/** Enough to recognise it; arguments, variables and headers may hold secrets and are not told. */
+function describeEntry(entry: McpServerEntry | undefined): Record<string, unknown> {
+  if (entry === undefined) return {};
+  const disabled = entry.disabled === true;
+  return entry.command === undefined
+    ? { url: bareUrl(entry.url ?? ""), disabled }
+    : { command: entry.command, disabled };
+}
+
+function bareUrl(url: string): string {
+  return url.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
+}
+
+const DONE = { add: "added", replace: "replaced", skip: "skipped" } as const;
+
+function describePlan(plan: readonly PlannedServer[], { read }: Findings, dryRun: boolean): string {
+  if (plan.length === 0) return `No servers in ${read.join(", ")}`;
+  return formatTable(
+    plan.map(({ name, original, action, reason, file }) => ({
+      server: name,
+      action: dryRun ? action : DONE[action],
+      found: `${original} in ${file}`,
+      why: reason ?? "",
+    })),
+  );
+}
+
+function describeWritten({ file, first }: { file: string; first: boolean }, names: readonly string[]): string[] {
+  return [
+    `Written to ${file}, which only you can read. The file it came from is as it was.`,
+    ...(first ? ["The servers that ship with PML are used only while none is configured."] : []),
+    `A running gateway takes it over by itself: pml servers    Undo: ${names.map((name) => `pml remove ${name}`).join("; ")}`,
+  ];
+}

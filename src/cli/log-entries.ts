@@ -1,0 +1,71 @@
+import { redact } from "../log.ts";
+import { LEVELS, type Level } from "./log-levels.ts";
+
+/** One line of a log. */
+export interface LogEntry {
+  readonly time: string;
+  /** stderr: a server wrote it; undefined: something that is no line of a log, such as a crash. */
+  readonly level: Level | "stderr" | undefined;
+  /** The server it is about, or pml. */
+  readonly source: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface LogFilter {
+  readonly server: string | undefined;
+  readonly level: Level | undefined;
+  /** Milliseconds since 1970. */
+  readonly since: number | undefined;
+}
+
+/** Lines of one file, in order. What has no time of its own is of the time of the line before it. */
+export function parseLines(text: string, server: string | undefined, secrets: readonly string[]): LogEntry[] {
+  let time = new Date(0).toISOString();
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const entry = parseLine(redact(line, secrets), server, time);
+      ({ time } = entry);
+      return entry;
+    });
+}
+
+function parseLine(line: string, server: string | undefined, time: string): LogEntry {
+  const { level, time: own, msg, server: about, ...fields } = parseJson(line);
+  if (typeof own !== "string") return { time, level: undefined, source: server ?? "pml", message: line, fields: {} };
+  const source = server ?? (typeof about === "string" ? about : "pml");
+  const known = LEVELS.find((each) => each === level);
+  return {
+    time: own,
+    level: server === undefined ? known : "stderr",
+    source,
+    message: typeof msg === "string" ? msg : "",
+    fields,
+  };
+}
+
+function parseJson(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(line)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+/** What is no line of a log is shown at every level: it is what a crash leaves. */
+export function matches({ level, source, time }: LogEntry, filter: LogFilter): boolean {
+  if (filter.server !== undefined && source !== filter.server) return false;
+  if (filter.since !== undefined && Date.parse(time) < filter.since) return false;
+  if (filter.level === undefined || level === undefined) return true;
+  return LEVELS.indexOf(level === "stderr" ? "info" : level) >= LEVELS.indexOf(filter.level);
+}
+
+/** `message key=value …` */
+export function describeEntry({ message, fields }: LogEntry): string {
+  const pairs = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return [message, ...pairs].join(" ");
+}

@@ -1,0 +1,150 @@
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { bundledServers } from "../config/bundled-servers.ts";
+import { environment } from "../config/environment.ts";
+import type { Config } from "../config/load-config.ts";
+import { resolveServers, type ServerDefinition } from "../config/mcp-servers.ts";
+import type { McpServerEntry } from "../config/schema.ts";
+import { callDaemon } from "../daemon/daemon-client.ts";
+import type { DaemonAddress } from "../daemon/daemon-file.ts";
+import { type NameReport, reportNames } from "../mcp/name-report.ts";
+import { buildSurface } from "../mcp/surface.ts";
+import { findCommand } from "../find-command.ts";
+import { type Probe, probeServer } from "../upstream/probe-server.ts";
+import type { ServerRow } from "./commands/servers.ts";
+import { type Finding, fromError } from "./finding.ts";
+
+type UsableServer = Extract<ServerDefinition, { state: "usable" }>;
+
+/**
+ * Every configured server, and what became of the tools' names. A running daemon is asked, since its servers are
+ * the ones that count; without one, each server is started and let go again.
+ */
+export async function checkServers(config: Config, daemon: DaemonAddress | undefined): Promise<Finding[]> {
+  // Those that ship with PML need its home, which is not made by looking.
+  const entries = config.mcpServers ?? (existsSync(config.home) ? bundledServers(config.home) : {});
+  const definitions = resolveServers(entries, environment);
+  try {
+    return daemon === undefined ? await probeAll(definitions, config) : await askDaemon(definitions, daemon);
+  } catch (error) {
+    return [fromError("servers", error)];
+  }
+}
+
+async function askDaemon(definitions: readonly ServerDefinition[], daemon: DaemonAddress): Promise<Finding[]> {
+  const rows = await settledRows(daemon);
+  const names = await callDaemon<NameReport>(daemon, "GET", "/api/names");
+  const findings = definitions.map((definition) => {
+    const row = rows.find(({ name }) => name === definition.name);
+    if (definition.state !== "usable") return describeUnusable(definition, row);
+    if (row === undefined) return missingInDaemon(definition.name);
+    return checkCommand(definition) ?? describeRow(row);
+  });
+  return [...findings, describeNames(names)];
+}
+
+const SETTLE_MS = 10_000;
+
+/** Servers that are just starting are given a moment. */
+async function settledRows(daemon: DaemonAddress): Promise<ServerRow[]> {
+  const deadline = Date.now() + SETTLE_MS;
+  for (;;) {
+    const rows = await callDaemon<ServerRow[]>(daemon, "GET", "/api/servers");
+    const busy = rows.some(({ state }) => state === "connecting" || state === "idle");
+    if (!busy || Date.now() > deadline) return rows;
+    await sleep(100);
+  }
+}
+
+async function probeAll(definitions: readonly ServerDefinition[], config: Config): Promise<Finding[]> {
+  const connectMs = config.upstream.connectSeconds * 1000;
+  const probes = new Map<string, Probe>();
+  const findings = await Promise.all(
+    definitions.map(async (definition) => {
+      if (definition.state !== "usable") return describeUnusable(definition, undefined);
+      const missing = checkCommand(definition);
+      if (missing !== undefined) return missing;
+      const probe = await probeServer(definition.name, definition.entry, connectMs);
+      probes.set(definition.name, probe);
+      return describeRow({ ...probe.status, tools: probe.offer?.tools.length ?? 0 }, "pml up && pml logs");
+    }),
+  );
+  const known = definitions
+    .filter((each): each is UsableServer => each.state === "usable")
+    .map(({ name, entry }) => ({ name, entry, offer: probes.get(name)?.offer }));
+  return [...findings, describeNames(reportNames(buildSurface(known, config.gateway)))];
+}
+
+function checkCommand({ name, entry }: UsableServer): Finding | undefined {
+  const { command } = entry;
+  if (command === undefined || findCommand(command, searchPath(entry), entry.cwd) !== undefined) return undefined;
+  const where = /[/\\]/.test(command) ? "" : " in the PATH";
+  return {
+    check: `server ${name}`,
+    state: "failure",
+    value: `its command ${command} was not found${where}`,
+    fix: `Install it, or put its whole path into "command"; PML's own PATH may be another than your shell's`,
+  };
+}
+
+function searchPath({ env }: McpServerEntry): string {
+  return env?.["PATH"] ?? environment["PATH"] ?? "";
+}
+
+function describeRow(row: ServerRow, logs = "pml logs"): Finding {
+  const { name, state, tools = 0, protocol, startMs, restarts = 0, lastError, stderr = [] } = row;
+  const check = `server ${name}`;
+  const again = restarts > 0 ? `, restarted ${restarts} times` : "";
+  if (state === "ready")
+    return {
+      check,
+      state: "ok",
+      value: `${tools} tools, protocol ${protocol ?? "?"}, started in ${startMs ?? "?"} ms${again}`,
+    };
+  return {
+    check,
+    state: "failure",
+    value: lastError ?? `it is ${state}`,
+    details: stderr.slice(-3).map((line) => `stderr: ${line}`),
+    fix: `Everything it says: ${logs} ${name}`,
+  };
+}
+
+function describeUnusable(definition: ServerDefinition, row: ServerRow | undefined): Finding {
+  const check = `server ${definition.name}`;
+  if (definition.state !== "unusable") return { check, state: "ok", value: "disabled" };
+  // What matters is the environment of the daemon, not that of this command.
+  if (row !== undefined && row.state !== "unusable" && row.state !== "disabled") return describeRow(row);
+  return {
+    check,
+    state: "failure",
+    value: definition.reason,
+    fix: `Set it where PML is started, or give a default: \${NAME:-value}`,
+  };
+}
+
+function missingInDaemon(name: string): Finding {
+  return {
+    check: `server ${name}`,
+    state: "warning",
+    value: "the running daemon does not have it: it was started with another configuration",
+    fix: "Restart it: pml down && pml up",
+  };
+}
+
+function describeNames({ listed, hidden, renamed }: NameReport): Finding {
+  const counts = [
+    `${listed} tools listed`,
+    ...(hidden.length === 0 ? [] : [`${hidden.length} hidden`]),
+    ...(renamed.length === 0 ? [] : [`${renamed.length} renamed`]),
+  ];
+  return {
+    check: "names",
+    state: "ok",
+    value: counts.join(", "),
+    details: [
+      ...hidden.map(({ tool, reason }) => `${tool} is hidden: ${reason}`),
+      ...renamed.map(({ tool, name, reason }) => `${tool} is listed as ${name}: ${reason}`),
+    ],
+  };
+}

@@ -1,0 +1,45 @@
+import { parse, stringify } from "smol-toml";
+
+type Entry = Readonly<Record<string, unknown>>;
+
+export function readToml(text: string): Record<string, unknown> {
+  return parse(text.replace(/^\uFEFF/, ""));
+}
+
+const HEADER = /^\s*\[{1,2}[^[\]]+\]{1,2}\s*(?:#.*)?$/;
+
+/** Tables are whole blocks of lines, so that one can be exchanged without a look at the others. */
+export function editToml(text: string, path: readonly [string, string], entry: Entry | undefined): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const lines = text.split(/\r?\n/);
+  const table = entry === undefined ? [] : printTable(path, entry).split("\n");
+  const { start, end } = findTable(lines, path);
+  if (start === undefined) {
+    if (entry === undefined) return text;
+    const rest = lines.join(eol).trimEnd();
+    return `${rest}${rest === "" ? "" : eol.repeat(2)}${table.join(eol)}${eol}`;
+  }
+  // A blank line that set the table apart goes with it.
+  const from = entry === undefined && start > 0 && lines[start - 1]?.trim() === "" ? start - 1 : start;
+  return [...lines.slice(0, from), ...table, ...lines.slice(end)].join(eol);
+}
+
+export function printTable([key, name]: readonly [string, string], entry: Entry): string {
+  return stringify({ [key]: { [name]: entry } }).trimEnd();
+}
+
+/** The lines of a table and of those below it. What stands right before the next one belongs to that. */
+function findTable(lines: readonly string[], [key, name]: readonly [string, string]): { start?: number; end: number } {
+  const segment = `(?:${escape(name)}|"${escape(name)}"|'${escape(name)}')`;
+  const own = new RegExp(String.raw`^\s*\[\s*${escape(key)}\s*\.\s*${segment}\s*[.\]]`);
+  const start = lines.findIndex((line) => own.test(line));
+  if (start === -1) return { end: lines.length };
+  const next = lines.findIndex((line, index) => index > start && HEADER.test(line) && !own.test(line));
+  let end = next === -1 ? lines.length : next;
+  while (end > start + 1 && /^\s*(?:#.*)?$/.test(lines[end - 1] ?? "")) end -= 1;
+  return { start, end };
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { resolveHome } from "../config/environment.ts";
+import { describeLaunch, startsPml } from "./launch.ts";
+
+test("describeLaunch has whole paths, and npx where npx unpacked it", () => {
+  expect(describeLaunch({}, undefined, "/opt/pml")).toEqual({
+    command: process.execPath,
+    args: ["/opt/pml/bin/pml.js", "mcp"],
+    env: {},
+  });
+  expect(describeLaunch({}, undefined, "/home/me/.npm/_npx/1a/node_modules/pml")).toEqual({
+    command: "npx",
+    args: ["-y", "pml", "mcp"],
+    env: {},
+  });
+});
+
+test("describeLaunch tells the client which PML_HOME and configuration were meant", () => {
+  const { env } = describeLaunch({ PML_HOME: "/data/pml", PML_CONFIG: "/etc/pml.json" }, undefined);
+  expect(env).toEqual({ PML_HOME: "/data/pml", PML_CONFIG: "/etc/pml.json" });
+  expect(describeLaunch({ PML_HOME: resolveHome({}) }, "/x.json").env).toEqual({
+    PML_CONFIG: "/x.json",
+  });
+});
+
+test("startsPml knows PML's entry from others", () => {
+  expect(startsPml({ command: "node", args: ["/x/pml.js", "mcp"] })).toBe(true);
+  for (const other of [undefined, "x", { url: "https://a/mcp" }, { command: "pml" }, { command: "npx", args: ["mcp"] }])
+    expect(startsPml(other)).toBe(false);
+});

@@ -1,0 +1,65 @@
+import type { McpServerEntry } from "./schema.ts";
+
+/** A value of a server's entry that nobody else should read. */
+export interface EntrySecret {
+  /** Where it stands in the entry: `env.API_KEY`, `headers.Authorization`, `args[2]`, `url`. */
+  readonly where: string;
+  readonly value: string;
+}
+
+const SECRET_NAME =
+  /password|passwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or(?!iz))|credential|cookie/i;
+/** How the tokens of well-known services begin. */
+const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abps]-|AKIA|AIza|eyJ|ntn_|hf_|npm_)[\w.=-]{8,}/;
+const URL_SECRET = /\/\/[^/@\s]*:([^/@\s]+)@|[?&][^=&]*(?:key|token|secret|password)[^=&]*=([^&#\s]+)/i;
+const REFERENCE = /\$\{[^}]*\}/g;
+/** The scheme in front of a credential is not one. */
+const SCHEME = /^(?:bearer|basic|token)\s+/i;
+
+/** Secrets that stand in the entry itself; references to variables are none. */
+export function findSecrets({ env = {}, headers = {}, args = [], url }: McpServerEntry): EntrySecret[] {
+  return [
+    ...inPairs("env", env),
+    ...inPairs("headers", headers),
+    ...inArguments(args),
+    ...inUrl(url ?? "").map((value) => ({ where: "url", value })),
+  ];
+}
+
+function inPairs(field: string, pairs: Readonly<Record<string, string>>): EntrySecret[] {
+  return Object.entries(pairs)
+    .map(([name, text]) => ({ where: `${field}.${name}`, name, value: literalPart(text) }))
+    .filter(({ name, value }) => value !== "" && (SECRET_NAME.test(name) || SECRET_VALUE.test(value)))
+    .map(({ where, value }) => ({ where, value }));
+}
+
+function inArguments(args: readonly string[]): EntrySecret[] {
+  return args.flatMap((word, index) => {
+    const { flag, text } = splitArgument(word, args[index - 1] ?? "");
+    const value = literalPart(text);
+    const secret = value !== "" && (SECRET_NAME.test(flag) || SECRET_VALUE.test(value));
+    return (secret ? [value] : inUrl(word)).map((found) => ({ where: `args[${index}]`, value: found }));
+  });
+}
+
+/** `--flag=text`, or text that follows a flag. */
+function splitArgument(word: string, before: string): { flag: string; text: string } {
+  const [, flag, text] = /^(--?[\w-]+)=(.+)$/s.exec(word) ?? [];
+  if (flag !== undefined && text !== undefined) return { flag, text };
+  const follows = /^--?[\w-]+$/.test(before) && !word.startsWith("-");
+  return { flag: follows ? before : "", text: word };
+}
+
+function inUrl(text: string): string[] {
+  const [, password, parameter] = URL_SECRET.exec(text) ?? [];
+  const value = literalPart(password ?? parameter ?? "");
+  return value === "" ? [] : [value];
+}
+
+function literalPart(text: string): string {
+  return text
+    .replace(REFERENCE, "")
+    .trim()
+    .replace(SCHEME, "")
+    .replace(/^(?:bearer|basic|token)$/i, "");
+}
