@@ -25,21 +25,24 @@ interface Assertion {
 }
 
 function findAssertions({ notes, values }: ParameterSources): Assertion[] {
-  return [...notes.assertions].flatMap(([node, type]) => {
+  const { assertions, declaredArgs } = notes;
+  const found = [...assertions].flatMap(([node, type]): Assertion[] => {
     const value = values.valueOf(node);
     return value?.kind === "args" ? [{ kind: "asserted", path: value.path, type }] : [];
   });
+  return declaredArgs === undefined ? found : [{ kind: "asserted", path: [], type: declaredArgs }, ...found];
 }
 
 function positionOf(fact: ParameterFact | Assertion): number {
   if (fact.kind === "bound") return fact.pattern.start;
   if (fact.kind === "asserted") return fact.type.start;
-  return fact.kind === "used" ? fact.node.start : fact.value.start;
+  return fact.kind === "defaulted" ? fact.value.start : fact.node.start;
 }
 
 function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: ParameterSources): void {
   if (fact.kind === "used") observeUse(root, fact, sources);
   else if (fact.kind === "bound") addPattern(findOrCreate(root, fact.path), fact.pattern, sources.notes);
+  else if (fact.kind === "optional") findOrCreate(root, fact.path).optional = true;
   else if (fact.kind === "asserted") state(findOrCreate(root, fact.path), fact.type, sources.notes);
   else {
     const parameter = findOrCreate(root, fact.path);

@@ -73,11 +73,21 @@ function statedSchema({ stated, taken, properties }: Parameter): JsonSchema | un
 }
 
 function guessedSchema(parameter: Parameter): JsonSchema {
-  if (parameter.properties.size > 0) return toObjectSchema(parameter);
+  const names = [...parameter.properties.keys()];
+  if (names.length > 0) return names.every(isIndex) ? toArraySchema(parameter) : toObjectSchema(parameter);
   const [kind, ...others] = parameter.kinds;
   if (kind !== undefined) return { type: others.length === 0 ? kind : [kind, ...others] };
   if (parameter.default !== undefined) return typeOf(parameter.default);
   return parameter.tested && !parameter.needed ? { type: "boolean" } : {};
+}
+
+function isIndex(name: string): boolean {
+  return /^\d+$/.test(name);
+}
+
+function toArraySchema({ properties }: Parameter): JsonSchema {
+  const [items = {}] = [...properties.values()].map(toParameterSchema);
+  return { type: "array", items };
 }
 
 function typeOf(value: JsonValue): JsonSchema {

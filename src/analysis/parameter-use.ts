@@ -29,7 +29,6 @@ const EQUALITY = words("=== !== == !=");
 
 /** What the use of (a part of) `args` says about it. */
 export function observeUse(root: Parameter, { node, path }: Use, sources: ParameterSources): void {
-  noteOptionalLinks(root, node, path);
   const parent = node.parent ?? undefined;
   if (parent?.type === "CallExpression" && parent.callee === node) {
     observeMethod(root, path);
@@ -56,15 +55,6 @@ function observeMethod(root: Parameter, path: readonly string[]): void {
 
 function need(root: Parameter, path: readonly string[]): void {
   for (let length = 1; length <= path.length; length += 1) findOrCreate(root, path.slice(0, length)).needed = true;
-}
-
-/** In `args.user?.name` the user can be missing. */
-function noteOptionalLinks(root: Parameter, node: Node, path: readonly string[]): void {
-  let link = node;
-  for (let length = path.length - 1; length > 0 && link.type === "MemberExpression"; length -= 1) {
-    if (link.optional) findOrCreate(root, path.slice(0, length)).optional = true;
-    link = link.object.type === "ChainExpression" ? link.object.expression : link.object;
-  }
 }
 
 function kindByMethod(name: string): string | undefined {

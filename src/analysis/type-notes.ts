@@ -5,6 +5,8 @@ import type { Node, TreeVisitor, Wrapper } from "./syntax-tree.ts";
 export class TypeNotes implements TreeVisitor {
   /** `args.path as string`, by the expression without the type. */
   readonly assertions = new Map<Node, TSType>();
+  /** `declare const args: { … }`. */
+  declaredArgs: TSType | undefined;
   readonly #declared = new Map<string, Node>();
 
   unwrap(wrapper: Wrapper, inner: Node): void {
@@ -16,6 +18,9 @@ export class TypeNotes implements TreeVisitor {
     if (node.type === "TSInterfaceDeclaration" || node.type === "TSTypeAliasDeclaration") {
       this.#declared.set(node.id.name, node);
     }
+    if (node.type !== "VariableDeclaration") return;
+    const declared = node.declarations.find(({ id }) => id.type === "Identifier" && id.name === "args");
+    this.declaredArgs ??= declared?.id.typeAnnotation?.typeAnnotation;
   }
 
   /** The type a name stands for; for an interface its members. */

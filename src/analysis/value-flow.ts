@@ -31,6 +31,8 @@ export type ParameterFact = { readonly path: readonly string[] } & (
   /** A pattern takes it apart or names it. */
   | { readonly kind: "bound"; readonly pattern: Node }
   | { readonly kind: "defaulted"; readonly value: Node }
+  /** `args.user?.name`: the user can be missing. */
+  | { readonly kind: "optional"; readonly node: Node }
 );
 
 /**
@@ -99,6 +101,9 @@ export class ValueFlow {
   #member(member: NodeOf<"MemberExpression">, value: Value): boolean {
     const key = findMemberKey(member, this.#scopes);
     if (value.kind === "result" && key === "then" && this.#then(member, value)) return true;
+    if (value.kind === "args" && member.optional) {
+      this.parameterFacts.push({ kind: "optional", path: value.path, node: member });
+    }
     const next = memberOf(value, key);
     return next !== undefined && this.#go(member, next);
   }
