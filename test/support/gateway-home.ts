@@ -33,7 +33,7 @@ export interface GatewayOptions {
 }
 
 /** Settings under which every tool is listed, however many there are. */
-export const listsEverything: Readonly<Record<string, unknown>> = {};
+export const listsEverything: Readonly<Record<string, unknown>> = { gateway: { exposure: "full" } };
 
 type Entries = Readonly<Record<string, McpServerEntry>>;
 
