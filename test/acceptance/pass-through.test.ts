@@ -79,7 +79,8 @@ test("every kind of content, with annotations, icons and metadata, comes out byt
   expect(stdout).toContain(`"result":${JSON.stringify(everyKind)}`);
 
   const { message } = await raw.old("tools/list");
-  const [tool] = (message.result?.["tools"] ?? []) as (typeof definition)[];
+  const listed = (message.result?.["tools"] ?? []) as (typeof definition)[];
+  const tool = listed.find(({ name }) => name.startsWith("mirror__"));
   expect(tool).toEqual({
     ...definition,
     name: "mirror__every_kind",
