@@ -63,7 +63,11 @@ const HINTS: Readonly<Record<string, string>> = {
   document: "there are no pages in PML code; call a tool: await mcp.<server>.<tool>(args)",
 };
 
-function addHint(message: string): string {
+/** What analysis wrote around a callee; V8 names it where that is no function. */
+const MARK = "__pml.call(...)";
+
+function addHint(given: string): string {
+  const message = given.replace(MARK, "what is called");
   if (message === "Not supported" || message.startsWith("could not load module")) return `${message}: ${NO_MODULES}`;
   const name = /(?:^|\.)'?(\w+)'? is not (?:defined|a function)/.exec(message)?.[1];
   const hint = name === undefined || !Object.hasOwn(HINTS, name) ? undefined : HINTS[name];

@@ -26,7 +26,8 @@ export function createMarks(channel, reach) {
     /** @param {string} node @param {Place | ""} path @param {unknown} callee */
     call(node, path, callee) {
       const located = reach.findLocated(callee);
-      if (located === undefined) return callable(callee);
+      // A function of the program, or nothing: `mcp.a?.b?.()` must find nothing there.
+      if (located === undefined) return callee;
       const site = siteOf(node, path);
       /** @param {unknown[]} args */
       return (...args) => located(site, args);
@@ -59,10 +60,4 @@ export function createMarks(channel, reach) {
 function pathText({ parent, step }) {
   if (parent === undefined || parent.parent === undefined) return step;
   return `${pathText(parent)}/${step}`;
-}
-
-/** @param {unknown} callee */
-function callable(callee) {
-  if (typeof callee === "function") return callee;
-  throw new TypeError(`${callee === null || callee === undefined ? String(callee) : typeof callee} is not a function`);
 }
