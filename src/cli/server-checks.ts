@@ -135,9 +135,9 @@ function missingInDaemon(name: string): Finding {
   };
 }
 
-function describeNames({ listed, hidden, renamed }: NameReport): Finding {
+function describeNames({ offered, hidden, renamed }: NameReport): Finding {
   const counts = [
-    `${listed} tools listed`,
+    `${offered} tools of servers`,
     ...(hidden.length === 0 ? [] : [`${hidden.length} hidden`]),
     ...(renamed.length === 0 ? [] : [`${renamed.length} renamed`]),
   ];

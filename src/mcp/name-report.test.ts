@@ -32,7 +32,7 @@ test("reportNames says which tools are hidden or renamed, and why; plain ones ar
     settings: { toolNames: "portable", exposure: "full", maxListedTools: 40, pinned: [] },
   });
   const report = reportNames(surface);
-  expect(report.listed).toBe(5);
+  expect(report.offered).toBe(5);
   expect(report.hidden).toMatchObject([{ tool: "a:other", reason: "it is not among the server's allowed tools" }]);
   expect(report.renamed.map(({ tool, reason }) => [tool, reason])).toEqual([
     ["a:a.b", "another tool has the same name but for punctuation"],

@@ -3,7 +3,8 @@ import { explainName } from "./wire-names.ts";
 
 /** How the names that clients get came about, where that is not plain to see. */
 export interface NameReport {
-  readonly listed: number;
+  /** Tools of servers that can be called. */
+  readonly offered: number;
   readonly hidden: readonly { readonly tool: string; readonly reason: string }[];
   /** Tools whose listed name is not just their own with other punctuation. */
   readonly renamed: readonly { readonly tool: string; readonly name: string; readonly reason: string }[];
@@ -15,5 +16,5 @@ export function reportNames(surface: Surface): NameReport {
     const reason = explainName({ server, tool: tool.name }, wireName);
     return reason === undefined ? [] : [{ tool: canonical, name: wireName, reason }];
   });
-  return { listed: tools.length, hidden, renamed };
+  return { offered: tools.length, hidden, renamed };
 }
