@@ -49,7 +49,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
         using _place = calls.take();
         trace.found(target.server, target.name);
         const call = { params, ctx, trace };
-        return target.kind === "own" ? callOwn(parts, target, call) : passOn(parts, target, call);
+        // awaited here, or the place would be free again at once
+        return await (target.kind === "own" ? callOwn(parts, target, call) : passOn(parts, target, call));
       });
       const { result, size, whole, target } = made;
       if (isQuestion(result)) return result;
