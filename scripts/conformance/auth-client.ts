@@ -64,7 +64,8 @@ async function run(url: string, context: Context): Promise<void> {
 /** Calls a tool, and logs in again as long as it wants a login that allows more. */
 async function callFirst(home: string, client: Client): Promise<void> {
   const { tools } = await client.listTools();
-  for (const { name } of tools) {
+  // PML's own are not the server's
+  for (const { name } of tools.filter((tool) => tool.name.startsWith("server__"))) {
     for (let logins = 0; ; logins += 1) {
       const result = await client.callTool({ name, arguments: {} });
       if (result.isError !== true) break;
