@@ -40,7 +40,7 @@ test("21 servers, four of which never start: lists come at once, the others work
     const wire = name.replace("-", "_");
     expect((await call(connected.client, `${wire}__echo`, { text: "x" })).text).toBe(`${name}: x`);
   }
-  const givenUp = async (): Promise<boolean> => ((await home.server("hangs")).failures ?? 0) > 0;
+  const givenUp = async (): Promise<boolean> => (await home.server("hangs")).failures > 0;
   await until("the silent one was given up", givenUp, 20_000);
   expect(await home.server("exits")).toMatchObject({
     state: "backoff",
