@@ -37,7 +37,10 @@ test("20,000 tools: every client gets all of them, in the same order, in less th
 }, 120_000);
 
 test("lists of the current protocol say how long they hold and for whom; after a notice they have the change [mcp-8]", async () => {
-  await using home = await startGateway({ chaos: servers.chaos("chaos"), fixture: servers.fixture() });
+  await using home = await startGateway(
+    { chaos: servers.chaos("chaos"), fixture: servers.fixture() },
+    { config: listsEverything },
+  );
   await home.ready("chaos", "fixture");
   for (const transport of ["stdio", "http"] as const) {
     await using connected = await connectClient(home.path, { transport, era: "auto" });
