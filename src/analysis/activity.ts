@@ -9,8 +9,16 @@ const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "DoWhileStatement",
 ]);
 
+const EXITS: ReadonlySet<string> = new Set<Node["type"]>([
+  "ReturnStatement",
+  "ThrowStatement",
+  "BreakStatement",
+  "ContinueStatement",
+]);
+
 /** Which parts of a program matter to its structure. */
 export class Activity implements TreeVisitor {
+  readonly enters = EXITS;
   /** Contains calls, its own or those of functions it uses. */
   readonly #active = new Set<Node>();
   /** Can leave the statement list it is in. */

@@ -110,6 +110,7 @@ describe("a program that is not meant to be run", () => {
   test.each([
     ["sums", `return ${"a + ".repeat(3000)}1`],
     ["chains", `return a${".b(1)".repeat(1000)}`],
+    ["links", `return [args${".b".repeat(2500)}, (await mcp.a.b({}))${".b".repeat(500)}]`],
     ["alternatives", `${"if (a) { b = 1 } else ".repeat(500)}{ c = 1 }`],
     ["long lists", `return [${"1,".repeat(50_000)}]`.replaceAll("1,1,1,1,", "1,1,1,1,\n")],
     [

@@ -13,6 +13,7 @@ type Refusal = Omit<Problem, "offset">;
 
 /** Finds what is good TypeScript and still no program. */
 export class Refusals implements TreeVisitor {
+  readonly enters: ReadonlySet<string> = new Set(Object.keys(REFUSALS));
   #problem: Problem | undefined;
 
   /** The first in the source. */

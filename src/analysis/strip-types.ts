@@ -8,6 +8,15 @@ type ClassMember = NodeOf<"MethodDefinition" | "PropertyDefinition">;
 
 const MODIFIER = /\b(?:public|private|protected|readonly|override|abstract|declare)\b/g;
 
+/** What can end without a semicolon. */
+const OPEN_ENDED: ReadonlySet<string> = new Set<Node["type"]>([
+  "VariableDeclaration",
+  "ExpressionStatement",
+  "ReturnStatement",
+  "ThrowStatement",
+  "PropertyDefinition",
+]);
+
 /** Takes the types out of a program; what remains is where it was. */
 export class TypeStripper implements TreeVisitor {
   readonly #text: string;
@@ -19,6 +28,10 @@ export class TypeStripper implements TreeVisitor {
   constructor(text: string, comments: readonly Comment[], edits: TextEdits) {
     this.#text = blankComments(text, comments);
     this.#edits = edits;
+  }
+
+  get enters(): ReadonlySet<string> {
+    return new Set([...Object.keys(this.#handlers), ...OPEN_ENDED]);
   }
 
   enter(node: Node): void {
@@ -156,13 +169,7 @@ function isSuperCall(statement: Node): boolean {
 }
 
 function endsByNewline(node: Node): boolean {
-  if (node.type === "VariableDeclaration") return !(node.parent?.type.startsWith("For") ?? false);
-  return (
-    node.type === "ExpressionStatement" ||
-    node.type === "ReturnStatement" ||
-    node.type === "ThrowStatement" ||
-    node.type === "PropertyDefinition"
-  );
+  return OPEN_ENDED.has(node.type) && !(node.type === "VariableDeclaration" && node.parent?.type.startsWith("For"));
 }
 
 /** Same text with spaces instead of comments, so that one can search in it. */

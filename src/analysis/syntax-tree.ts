@@ -96,6 +96,8 @@ function isTypeOnly(node: Node): boolean {
 }
 
 export interface TreeVisitor {
+  /** Types of nodes it wants to be told of; all where it does not say. */
+  readonly enters?: ReadonlySet<string>;
   /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
   enter?(node: Node, key: string): void;
   leave?(node: Node): void;
@@ -119,7 +121,7 @@ type Children = Node | (Node | null)[] | null | undefined;
 const ENTERED = "entered";
 
 class Traversal {
-  readonly #entering: readonly TreeVisitor[];
+  readonly #entering = new Map<string, readonly TreeVisitor[]>();
   readonly #leaving: readonly TreeVisitor[];
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
@@ -127,7 +129,6 @@ class Traversal {
 
   constructor(visitors: readonly TreeVisitor[]) {
     this.#visitors = visitors;
-    this.#entering = visitors.filter((visitor) => "enter" in visitor);
     this.#leaving = visitors.filter((visitor) => "leave" in visitor);
   }
 
@@ -139,9 +140,17 @@ class Traversal {
       else {
         this.#push(node, ENTERED);
         this.#pushChildren(node);
-        for (const visitor of this.#entering) visitor.enter?.(node, key);
+        for (const visitor of this.#visitorsFor(node.type)) visitor.enter?.(node, key);
       }
     }
+  }
+
+  #visitorsFor(type: string): readonly TreeVisitor[] {
+    const known = this.#entering.get(type);
+    if (known !== undefined) return known;
+    const found = this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true));
+    this.#entering.set(type, found);
+    return found;
   }
 
   #push(node: Node, key: string): void {

@@ -1,6 +1,9 @@
 import type { KnownTool } from "./structure.ts";
 import type { Node, NodeOf } from "./syntax-tree.ts";
 
+/** Schemas need not go deeper. */
+const MAX_PATH = 20;
+
 /** A place in the program where a tool or capability is called, or handed to somebody who may call it. */
 export interface Site {
   readonly kind: "task" | "capability" | "dynamic";
@@ -38,7 +41,8 @@ export function memberOf(value: Value, key: string | undefined): Value | undefin
 
 function namedMemberOf(value: Value, key: string): Value | undefined {
   if (value.kind === "global" && (key === "mcp" || key === "capabilities")) return { kind: key };
-  if (value.kind === "args") return { kind: "args", path: [...value.path, key] };
+  if (value.kind === "args")
+    return value.path.length < MAX_PATH ? { kind: "args", path: [...value.path, key] } : undefined;
   return value.kind === "result" ? { ...value, path: value.path + formatKey(key) } : undefined;
 }
 
