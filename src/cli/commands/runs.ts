@@ -10,6 +10,7 @@ interface RunRow {
   readonly state: string;
   readonly capabilityName: string;
   readonly intent: string;
+  readonly startedMs: number;
   readonly createdAt: string;
   readonly finishedAt?: string;
   readonly error?: { readonly message: string };
@@ -52,7 +53,15 @@ async function followRuns(daemon: DaemonAddress, path: string, json: boolean): P
   }
 }
 
-function toRow({ id, state, capabilityName, intent, createdAt, finishedAt }: RunRow): Record<string, string> {
-  const ms = finishedAt === undefined ? "" : String(Date.parse(finishedAt) - Date.parse(createdAt));
+function toRow({
+  id,
+  state,
+  capabilityName,
+  intent,
+  startedMs,
+  createdAt,
+  finishedAt,
+}: RunRow): Record<string, string> {
+  const ms = finishedAt === undefined ? "" : String(Date.parse(finishedAt) - startedMs);
   return { run: id, state, ms, capability: capabilityName, intent: intent.slice(0, 60), at: createdAt };
 }
