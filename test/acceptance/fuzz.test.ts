@@ -184,7 +184,9 @@ test("10,000 malformed messages and requests: errors, no crash, no leak, and cal
   console.log(
     `fuzz: memory ${Math.round(before.rssMb)} MB after the warm-up, ${Math.round(after.rssMb)} MB at the end`,
   );
-  expect(after.rssMb - before.rssMb).toBeLessThan(MOST_GROWTH_MB);
+  // What is garbage is given back by and by; what leaked is not.
+  const growth = async (): Promise<number> => (await readFigures(home)).rssMb - before.rssMb;
+  await until(`memory is within ${MOST_GROWTH_MB} MB of before`, async () => (await growth()) < MOST_GROWTH_MB, 90_000);
   // Sessions that were opened properly stay until they are idle for long; nothing else may.
   expect([after.shims, after.told]).toEqual([0, after.sessions]);
   expect(await home.server("chaos")).toMatchObject({ state: "ready", inFlight: 0 });
