@@ -1,8 +1,9 @@
+import { contentHash } from "../content-hash.ts";
 import type { Decision } from "../permissions/plan.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";
 import type { PlannedCall } from "./requests.ts";
-import { canonicalJson } from "./canonical-json.ts";
+
 import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
 export interface DryRunOptions {
@@ -75,5 +76,5 @@ function collectAnswers(journals: DryRunOptions["journals"]): Map<string, CallAn
 }
 
 function callKey(tool: string, args: GuestCall["args"]): string {
-  return `${tool} ${canonicalJson(args)}`;
+  return `${tool} ${contentHash(args)}`;
 }

@@ -1,8 +1,9 @@
 import type { Capability } from "../capabilities/capability.ts";
 import type { Scope } from "../capabilities/scope.ts";
+import { contentHash } from "../content-hash.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { hashJson } from "./canonical-json.ts";
+
 import { findMemo, keepMemo } from "./memo-store.ts";
 import { redact } from "./redact.ts";
 
@@ -19,7 +20,7 @@ export class Memos {
 
   async find(scope: Scope, capability: Capability, args: JsonObject): Promise<{ value: JsonValue } | undefined> {
     if (capability.cachePolicy === "none") return undefined;
-    const argsHash = hashJson(args);
+    const argsHash = contentHash(args);
     if (capability.cachePolicy === "persistent") return findMemo(this.#db, scope, { capability, argsHash });
     const kept = this.#inProcess.get(memoKey(scope, capability, argsHash));
     return kept !== undefined && kept.until > Date.now() ? { value: kept.value } : undefined;
@@ -32,7 +33,7 @@ export class Memos {
   ): Promise<void> {
     // An answer without its secrets would be another answer.
     if (capability.cachePolicy === "none" || redact(value) !== value) return;
-    const argsHash = hashJson(args);
+    const argsHash = contentHash(args);
     if (capability.cachePolicy === "persistent") return keepMemo(this.#db, scope, { capability, argsHash, value });
     const until = capability.ttlSeconds === undefined ? Infinity : Date.now() + capability.ttlSeconds * 1000;
     this.#inProcess.set(memoKey(scope, capability, argsHash), { value, until });
