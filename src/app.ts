@@ -20,6 +20,7 @@ import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Suggest } from "./discovery/suggest.ts";
+import { createPermitCall, type PermitCall } from "./execution/direct-calls.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
@@ -54,6 +55,8 @@ export interface App extends AsyncDisposable {
   readonly engine: Engine;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  /** Whether an agent may call a tool itself. */
+  readonly permitCall: PermitCall;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
@@ -117,6 +120,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams,
     usage,
     permissions,
+    permitCall: createPermitCall(permissions, DEFAULT_SCOPE),
     results: createKeptResults(client.db, DEFAULT_SCOPE),
     databaseLost: client.lost,
     logins,
@@ -247,6 +251,7 @@ interface JobParts {
 function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
   const everywhere: Job[] = [
     { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
+    { name: "approvals.forget", cron: "40 2 * * *", run: () => permissions.dropApprovals(runs.approvalDays) },
     { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
     { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
     { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },

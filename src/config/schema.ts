@@ -206,6 +206,11 @@ export const configSchema = z.strictObject({
         .positive()
         .default(30)
         .describe("Days a program that never succeeded is kept after it was last tried."),
+      approvalDays: z
+        .number()
+        .positive()
+        .default(90)
+        .describe("Days an approval is kept after it could last be used; the audit log keeps who decided what."),
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),

@@ -40,6 +40,7 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
       usage,
       results,
       settings: config,
+      permitCall: app.permitCall,
       log,
       createOwnTools: (parts) =>
         createOwnTools({
