@@ -55,7 +55,7 @@ export function createSuggest(sources: {
         tools: rankTools(intent, sources.tools()),
         capabilities: ranked.map(({ each: { intents: _kept, ...each }, score }) => ({
           ...each,
-          callName: each.name,
+          callName: `cap:${each.name}`,
           score,
         })),
       },

@@ -12,6 +12,7 @@ import {
   readEdges,
   readLearning,
   readOutputSchemas,
+  surpriseOf,
 } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -36,6 +37,8 @@ export interface RunSummary extends StoredRun {
 
 export interface RunDetails extends RunSummary {
   readonly trace: Trace;
+  /** From 0, it went the way all runs go, to 1, nearly none does. */
+  readonly surprise: number;
   readonly entries: number;
 }
 
@@ -76,7 +79,10 @@ export class Inspector {
     const run = await this.#find(scope, id);
     const { structure } = await this.#options.programs.byId(scope, { id: run.recordId, version: run.version });
     const entries = await readJournal(this.#options.db, scope, run.id);
-    return { ...(await this.#name(run)), trace: buildTrace(entries, structure), entries: entries.length };
+    const trace = buildTrace(entries, structure);
+    const { paths } = await readLearning(this.#options.db, scope, { id: run.recordId, version: run.version });
+    const surprise = surpriseOf(trace.path, paths);
+    return { ...(await this.#name(run)), trace, surprise, entries: entries.length };
   }
 
   /** Runs the program again against what its calls were answered then. Nothing is called. */

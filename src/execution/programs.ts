@@ -16,11 +16,12 @@ import type { Scope } from "../capabilities/scope.ts";
 import { findClosest } from "../config/closest.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
-import type { JsonSchema, JsonValue } from "../json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
 import type { NewName } from "./requests.ts";
+import { describeToolSource } from "./tool-source.ts";
 
 /** A capability together with what is needed to run it. */
 export interface Runnable {
@@ -32,6 +33,12 @@ export interface Runnable {
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
   /** What its text cannot be kept for as it is. */
   readonly warnings: readonly string[];
+}
+
+/** A tool to be used as a capability, and what it is always given. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly defaults: JsonObject;
 }
 
 const MOST_PROGRAMS_KEPT = 500;
@@ -85,6 +92,14 @@ export class Programs {
       calls: [],
     });
     return { capability, structure, body: { kind: "dag", dag }, warnings: [] };
+  }
+
+  /** One tool, with some of its arguments given. */
+  async fromTool(scope: Scope, wanted: ToolUse, naming: NewName): Promise<Runnable> {
+    const tool = this.#tools.findById(wanted.tool);
+    if (tool === undefined) throw toolNotFound(wanted.tool, this.#tools);
+    const described = describeToolSource(tool, wanted.defaults);
+    return this.toRunnable(await this.#ensure(scope, naming, { ...described, calls: [] }));
   }
 
   /** By the name an agent or a program uses. */
@@ -214,6 +229,16 @@ function keep<T>(map: Map<string, T>, key: string, value: T): void {
 function notFound(name: string, closest?: string): PmlError {
   return new PmlError("capability_not_found", `Capability not found: ${name}`, {
     hint: closest === undefined ? "pml_discover finds capabilities by intent." : `Did you mean ${closest}?`,
+  });
+}
+
+function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
+  const closest = findClosest(
+    id,
+    all.map((tool) => tool.id),
+  );
+  return new PmlError("tool_not_found", `There is no tool "${id}"`, {
+    hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,
   });
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
@@ -60,6 +61,13 @@ export async function readLearning(
       ),
     })),
   };
+}
+
+/** How rare the way is that a run took, among all runs of its version: 0 where they all go it. */
+export function surpriseOf(path: readonly string[], known: Learning["paths"]): number {
+  const total = known.reduce((sum, { count }) => sum + count, 0);
+  const same = known.find((each) => isDeepStrictEqual(each.path, path))?.count ?? 0;
+  return total === 0 ? 0 : Math.round((1 - same / total) * 1000) / 1000;
 }
 
 export async function readOutputSchemas(

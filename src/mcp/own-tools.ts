@@ -14,14 +14,19 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = ExecuteParts;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId">;
 
 /** PML's own tools, in the order in which they are listed. */
 export function createOwnTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
   const { surface, results, maxResultBytes } = parts;
   return [
-    createExecute(parts),
+    createExecute({ ...parts, findToolId: (name) => findToolId(surface(), name) }),
     createDiscover({ surface, createRanker: createLexicalRanker }),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
   ];
+}
+
+function findToolId({ toolNames, findTool }: Surface, name: string): string | undefined {
+  const resolved = toolNames.resolve(name);
+  return resolved.kind === "found" ? findTool(resolved.canonical)?.canonical : undefined;
 }

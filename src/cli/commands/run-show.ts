@@ -15,6 +15,7 @@ interface Details {
   readonly logs: readonly { readonly level: string; readonly text: string }[];
   readonly approvalId?: string;
   readonly createdAt: string;
+  readonly surprise: number;
   readonly trace: {
     readonly path: readonly string[];
     readonly decisions: readonly { readonly nodeId: string; readonly loop: string; readonly outcome: string }[];
@@ -51,6 +52,7 @@ function describe(run: Details): string {
     intent: run.intent,
     args: JSON.stringify(run.args),
     path: trace.path.join(" → "),
+    surprise: String(run.surprise),
     ...(run.error === undefined ? { result: JSON.stringify(run.result) } : { error: run.error.message }),
     at: run.createdAt,
   });
