@@ -20,7 +20,7 @@ import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Suggest } from "./discovery/suggest.ts";
-import { createPermitCall, type PermitCall } from "./execution/direct-calls.ts";
+import { createPermitCall, type PermitCall } from "./execution/permit-call.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";

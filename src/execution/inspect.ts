@@ -39,6 +39,8 @@ export interface RunDetails extends RunSummary {
   readonly trace: Trace;
   /** From 0, it went the way all runs go, to 1, nearly none does. */
   readonly surprise: number;
+  /** Runs of the capabilities it called. */
+  readonly nested: readonly { readonly capability: string; readonly runId: string }[];
   readonly entries: number;
 }
 
@@ -82,7 +84,12 @@ export class Inspector {
     const trace = buildTrace(entries, structure);
     const { paths } = await readLearning(this.#options.db, scope, { id: run.recordId, version: run.version });
     const surprise = surpriseOf(trace.path, paths);
-    return { ...(await this.#name(run)), trace, surprise, entries: entries.length };
+    const nested = entries.flatMap((entry) =>
+      entry.kind === "call" && entry.target.kind === "capability"
+        ? [{ capability: entry.target.name, runId: entry.target.runId }]
+        : [],
+    );
+    return { ...(await this.#name(run)), trace, surprise, nested, entries: entries.length };
   }
 
   /** Runs the program again against what its calls were answered then. Nothing is called. */

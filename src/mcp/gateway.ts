@@ -1,7 +1,7 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../config/closest.ts";
 import { PmlError } from "../errors.ts";
-import type { PermitCall } from "../execution/direct-calls.ts";
+import type { PermitCall } from "../execution/permit-call.ts";
 import type { Logger } from "../log.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";

@@ -18,6 +18,7 @@ interface Shown {
 interface ShownRun {
   readonly id: string;
   readonly parent?: { readonly runId: string };
+  readonly nested: { runId: string }[];
   readonly surprise: number;
   readonly trace: { path: string[]; decisions: { nodeId: string; outcome: string }[]; tasks: { status: string }[] };
 }
@@ -156,9 +157,9 @@ describe("a run", () => {
     const runs = [true, true, true, false].map((big) => run({ capability: "util:big_or_not", args: { big } }));
     const [, , , unusual] = await Promise.all(runs);
     const outer = await run({ code: `return await capabilities.util.big_or_not({ big: true })` });
-    const recent = await runJson<{ id: string; parent?: { runId: string } }[]>(["runs"], { home: scene.home.path });
-    const inner = recent.find(({ parent }) => parent?.runId === outer.workflowId);
-    const usual = await showRun(inner?.id ?? "");
+    const [inner] = (await showRun(outer.workflowId)).nested;
+    const usual = await showRun(inner?.runId ?? "");
+    expect(usual.parent?.runId).toBe(outer.workflowId);
     expect(usual).toMatchObject({ surprise: 0.167, trace: { path: ["d1", "n1"], tasks: [{ status: "success" }] } });
     expect(usual.trace.decisions).toMatchObject([{ nodeId: "d1", outcome: "true" }]);
     expect(await showRun(unusual?.workflowId ?? "")).toMatchObject({ surprise: 0.833, trace: { path: ["d1"] } });
