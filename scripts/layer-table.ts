@@ -58,7 +58,8 @@ export const LAYERS: readonly Layer[] = [
     uses: ["permission-words", "capabilities", "config", "db-client", "events", "errors", "basics"],
   },
   { name: "analysis", files: ["src/analysis/"], uses: ["errors", "basics"] },
-  { name: "learning", files: ["src/learning/"], uses: ["analysis", "capabilities", "db-client", "basics"] },
+  { name: "graph", files: ["src/graph/"], uses: ["analysis", "capabilities", "db-client", "basics"] },
+  { name: "learning", files: ["src/learning/"], uses: ["graph", "analysis", "capabilities", "db-client", "basics"] },
   {
     name: "execution-ports",
     files: ["src/execution/ports.ts"],
@@ -77,6 +78,7 @@ export const LAYERS: readonly Layer[] = [
       "analysis",
       "permission-words",
       "permissions",
+      "graph",
       "learning",
       "results",
       "capabilities",

@@ -1,7 +1,7 @@
 import { SCOPE_CHANNEL } from "../capabilities/scope-version-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
-import type { LearnedEdge } from "../learning/observed-edges.ts";
+import type { GraphEdge } from "../graph/edge-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
@@ -19,7 +19,7 @@ export interface FinishedRun {
   readonly durationMs: number;
   /** The whole journal, in the form in which it is kept. */
   readonly entries: readonly JournalEntry[];
-  readonly edges: readonly LearnedEdge[];
+  readonly edges: readonly GraphEdge[];
   /** Ids of the capabilities it called. */
   readonly calledCapabilities: readonly string[];
   /** Whether a draft that succeeded becomes a capability. */

@@ -6,14 +6,8 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
-import {
-  type EdgeStatistics,
-  type Learning,
-  readEdges,
-  readLearning,
-  readOutputSchemas,
-  surpriseOf,
-} from "../learning/learning-store.ts";
+import { type EdgeStatistics, readEdges } from "../graph/edge-store.ts";
+import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";

@@ -16,7 +16,9 @@ import type { Scope } from "../capabilities/scope.ts";
 import { findClosest } from "../config/closest.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
+import { type GraphEdge, insertInferredEdges } from "../graph/edge-store.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import { structureEdges } from "../learning/observed-edges.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
@@ -181,6 +183,8 @@ export class Programs {
       });
       const to = nested.flatMap((each) => (each === undefined || each.id === created.id ? [] : [each.id]));
       await insertDependencies(tx, scope, { from: created.id, to });
+      const ids = new Map(calls.map((each, index) => [each, nested[index]?.id]));
+      await insertInferredEdges(tx, scope, inferredEdges(wanted.structure as unknown as StaticStructure, ids));
       return created;
     });
   }
@@ -201,6 +205,14 @@ export class Programs {
     keep(this.#byName, key, found);
     return found;
   }
+}
+
+function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, string | undefined>): GraphEdge[] {
+  return structureEdges(structure, (node) => {
+    if (node.type === "task") return node.tool;
+    const id = node.type === "capability" ? ids.get(node.capability) : undefined;
+    return id === undefined ? undefined : `cap:${id}`;
+  });
 }
 
 type Wanted = Omit<NewCapability, "naming"> & { readonly calls: readonly string[]; readonly parameters: JsonSchema };
