@@ -40,7 +40,7 @@ export interface Ranked {
 }
 
 export interface SearchOptions {
-  /** Only these are ranked; what is left out influences nothing. */
+  /** Only these are ranked. */
   readonly accept?: (document: SearchDocument) => boolean;
   /** What the task is like; past runs with the same tags count. */
   readonly contextTags?: readonly string[];
