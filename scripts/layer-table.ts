@@ -99,7 +99,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/open-discovery.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",

@@ -1,15 +1,15 @@
-/** Below this, most words are one letter from some other word. */
-const SHORTEST = 5;
+/** Of words this short only two swapped letters are forgiven: most are one letter from some other word. */
+const SHORT = 4;
 const TWO_ERRORS_FROM = 9;
 
 /** Words of the index that a word of a query may have been meant to be. */
 export function findCloseWords(word: string, known: Iterable<string>): string[] {
-  if (word.length < SHORTEST) return [];
-  const limit = word.length >= TWO_ERRORS_FROM ? 2 : 1;
-  let best = limit;
+  if (word.length < SHORT) return [];
+  let best = word.length >= TWO_ERRORS_FROM ? 2 : 1;
   let found: string[] = [];
   for (const each of known) {
-    if (Math.abs(each.length - word.length) > best || each.length < SHORTEST - 1) continue;
+    if (Math.abs(each.length - word.length) > best || each.length < SHORT) continue;
+    if (word.length === SHORT && !hasSameLetters(word, each)) continue;
     const errors = countErrors(word, each, best);
     if (errors > best) continue;
     if (errors < best) found = [];
@@ -19,8 +19,12 @@ export function findCloseWords(word: string, known: Iterable<string>): string[] 
   return found;
 }
 
+function hasSameLetters(a: string, b: string): boolean {
+  return a.length === b.length && [...a].toSorted().join("") === [...b].toSorted().join("");
+}
+
 /** Letters left out, added, replaced or swapped with the next; more than `limit` are not counted to the end. */
-export function countErrors(a: string, b: string, limit: number): number {
+function countErrors(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {

@@ -61,7 +61,7 @@ export interface CapabilityDocumentRow {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: JsonSchema;
-  /** The only one who may see it; undefined where all of the scope may. */
+  /** Private: whose it is, empty where nobody in particular made it. undefined: all of the scope may see it. */
   readonly owner: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     owner: string | null;
   }>`
     SELECT r.id, r.display_name, r.namespace, r.description, r.tags, v.parameters_schema,
-      CASE WHEN r.visibility = 'private' THEN r.created_by END AS owner
+      CASE WHEN r.visibility = 'private' THEN coalesce(r.created_by::text, '') END AS owner
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
     WHERE r.org = ${org} AND (r.project = ${project} OR r.visibility IN ('org', 'public'))

@@ -2,6 +2,7 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
 import { splitClauses } from "./clauses.ts";
+import { type CapabilityDetails, readCapabilityDetails } from "./discovery-store.ts";
 import { MOST_QUERY_PIECES } from "./document-text.ts";
 import type { Embedder } from "./embedding/embedder.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
@@ -11,19 +12,26 @@ import { ScopeIndex } from "./scope-index.ts";
 import type { SearchAnswer, SearchDocument, SearchOptions, SearchTier } from "./search.ts";
 import type { SearchPool } from "./search-pool.ts";
 
-/** Who searches, and whose memory. */
+/** Who searches, and in whose memory. */
 export interface Viewer {
   readonly scope: Scope;
+  /** undefined: the owner of the gateway, who sees everything in it. */
   readonly principal: string | undefined;
+}
+
+/** What texts are split and compared with as long as there is nothing better. */
+export interface Language {
+  readonly wordpiece: Wordpiece;
+  /** Vectors at once, while there are none by the model. */
+  readonly lite: StaticEmbedder | undefined;
 }
 
 export interface DiscoveryOptions {
   readonly db: Db;
   /** The tools of all servers; the same array as long as nothing changed. */
   readonly tools: () => readonly SearchDocument[];
-  readonly wordpiece: Wordpiece;
-  /** Vectors at once, while there are none by the model. */
-  readonly lite: StaticEmbedder | undefined;
+  /** Opened with the first search. */
+  readonly openLanguage: () => Language;
   /** undefined: only the lite tier is wanted. */
   readonly embedder: Embedder | undefined;
   readonly log: Logger;
@@ -50,6 +58,7 @@ export class Discovery implements AsyncDisposable {
   readonly #options: DiscoveryOptions;
   readonly #indexes = new Map<string, { readonly index: ScopeIndex; readonly shelf: VectorShelf | undefined }>();
   readonly #queries = new Map<string, Float32Array>();
+  #opened: Language | undefined;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
@@ -61,7 +70,7 @@ export class Discovery implements AsyncDisposable {
     await index.refresh();
     this.#options.embedder?.prepare();
     const pool = index.poolOf(principal);
-    const text = this.#options.wordpiece.cut(query, MOST_QUERY_PIECES);
+    const text = this.#language.wordpiece.cut(query, MOST_QUERY_PIECES);
     const clauses = mission ? splitClauses(text) : [];
     const { tier, vectors } = await this.#embedQuery(pool, [text, ...clauses]);
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
@@ -74,6 +83,11 @@ export class Discovery implements AsyncDisposable {
     const { index } = this.#open(scope);
     await index.refresh();
     index.poolOf(principal);
+  }
+
+  /** What is shown of capabilities that were found. */
+  describeCapabilities(scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<string, CapabilityDetails>> {
+    return readCapabilityDetails(this.#options.db, scope, ids);
   }
 
   async status(viewer: Viewer): Promise<IndexStatus> {
@@ -100,30 +114,35 @@ export class Discovery implements AsyncDisposable {
     await this.#options.embedder?.[Symbol.asyncDispose]();
   }
 
+  get #language(): Language {
+    return (this.#opened ??= this.#options.openLanguage());
+  }
+
   #open(scope: Scope): { readonly index: ScopeIndex; readonly shelf: VectorShelf | undefined } {
     const key = JSON.stringify([scope.org, scope.project]);
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    const { db, tools, wordpiece, lite, embedder, log } = this.#options;
+    const { db, tools, embedder, log } = this.#options;
     const onArrival = (): void => opened.index.takeVectors();
     const shelf = embedder && new VectorShelf({ db, org: scope.org, embedder, log, onArrival });
-    const opened = { shelf, index: new ScopeIndex({ db, scope, tools, wordpiece, lite, shelf }) };
+    const opened = { shelf, index: new ScopeIndex({ db, scope, tools, ...this.#language, shelf }) };
     this.#indexes.set(key, opened);
     return opened;
   }
 
   /** The model, once it is loaded and has seen everything; word vectors until then; words alone without either. */
   #tierOf(pool: SearchPool): SearchTier {
-    const { embedder, lite } = this.#options;
+    const { embedder } = this.#options;
     if (embedder?.ready === true && pool.isComplete("full")) return "full";
-    return lite === undefined ? "lexical" : "lite";
+    return this.#language.lite === undefined ? "lexical" : "lite";
   }
 
   async #embedQuery(
     pool: SearchPool,
     texts: readonly string[],
   ): Promise<{ readonly tier: SearchTier; readonly vectors: readonly Float32Array[] }> {
-    const { embedder, lite, log } = this.#options;
+    const { embedder, log } = this.#options;
+    const { lite } = this.#language;
     if (this.#tierOf(pool) === "full" && embedder !== undefined) {
       try {
         return { tier: "full", vectors: await this.#embedByModel(embedder, texts) };

@@ -30,8 +30,15 @@ export interface ScopeIndexOptions {
 
 interface Entry extends PreparedDocument {
   readonly text: string;
-  /** The only one who may see it. */
+  /** Private: whose it is. undefined: everybody's. */
   readonly owner: string | undefined;
+}
+
+const EVERYTHING = "*";
+const SHARED = "";
+
+function isIn({ owner }: Entry, pool: string): boolean {
+  return owner === undefined || pool === EVERYTHING || (owner !== SHARED && owner === pool);
 }
 
 /** So many documents are prepared before others get their turn. */
@@ -43,8 +50,10 @@ export class ScopeIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #records = new Map<string, { total: Tally; tags: Map<string, Tally> }>();
   readonly #intents = new Map<string, readonly string[]>();
-  /** By the one whose own documents are in it; under the empty name that of everybody else. */
+  /** By the one whose own documents are in it; under the empty name what all may see, and for the owner everything. */
   readonly #pools = new Map<string, SearchPool>();
+  /** Whose private documents there are. */
+  #owners: ReadonlySet<string | undefined> = new Set();
   /** Documents whose vector by the model is missing or does not have the latest intents in it. */
   readonly #stale = new Set<string>();
   #tools: readonly SearchDocument[] | undefined;
@@ -69,8 +78,7 @@ export class ScopeIndex {
 
   /** What this one may see; nothing of anybody else's is in it. */
   poolOf(principal: string | undefined): SearchPool {
-    const owners = new Set([...this.#entries.values()].map(({ owner }) => owner));
-    const key = principal !== undefined && owners.has(principal) ? principal : "";
+    const key = principal === undefined ? EVERYTHING : this.#owners.has(principal) ? principal : SHARED;
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
     const pool = new SearchPool();
@@ -122,6 +130,7 @@ export class ScopeIndex {
       if (prepared % PREPARED_AT_ONCE === 0) await setImmediate();
     }
     for (const id of gone) this.#remove(id);
+    this.#owners = new Set(wanted.map(({ owner }) => owner));
   }
 
   #add(document: SearchDocument, owner: string | undefined): void {
@@ -140,7 +149,7 @@ export class ScopeIndex {
   }
 
   #put(entry: Entry, key: string, pool: SearchPool): void {
-    if (entry.owner !== undefined && entry.owner !== key) return;
+    if (!isIn(entry, key)) return;
     pool.add(entry);
     this.#putVectors(entry, pool);
   }
@@ -186,7 +195,7 @@ export class ScopeIndex {
       const entry = this.#entries.get(subject);
       if (entry === undefined) continue;
       for (const [key, pool] of this.#pools) {
-        if (entry.owner === undefined || entry.owner === key) this.#putVectors(entry, pool);
+        if (isIn(entry, key)) this.#putVectors(entry, pool);
       }
       this.#awaitVector(entry);
     }
