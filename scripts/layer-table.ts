@@ -43,6 +43,7 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/db/client.ts",
       "src/db/columns.ts",
+      "src/db/discovery-tables.ts",
       "src/db/execution-tables.ts",
       "src/db/learning-tables.ts",
       "src/db/permission-tables.ts",
@@ -91,7 +92,7 @@ export const LAYERS: readonly Layer[] = [
   },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
   { name: "results", files: ["src/results/"], uses: ["capabilities", "db-client", "errors"] },
-  { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "basics"] },
+  { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "db-client", "basics"] },
   { name: "usage", files: ["src/usage/"], uses: ["auth", "capabilities", "db-client", "basics"] },
   {
     name: "upstream",
@@ -100,7 +101,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/open-discovery.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",
