@@ -33,19 +33,21 @@ export interface GatewayParts {
 /** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
-  const { upstreams, usage, results, engine, suggest } = app;
+  const { upstreams, usage, results, engine, suggest, discovery } = app;
   const gateway = opening.use(
     new Gateway({
       upstreams,
       usage,
       results,
       settings: config,
+      permitCall: app.permitCall,
       log,
       createOwnTools: (parts) =>
         createOwnTools({
           ...parts,
           engine,
           suggest,
+          discovery,
           scope: DEFAULT_SCOPE,
           approvalUrl: (id) => new URL(`/approvals/${id}`, url()).href,
         }),

@@ -1,3 +1,4 @@
+import type { DiscoveryIntentTable, DiscoveryTallyTable, EmbeddingCacheTable } from "./discovery-tables.ts";
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
 import type { ExecutionRunTable, ExecutionTraceTable, RunJournalTable, TaskResultTable } from "./execution-tables.ts";
@@ -213,6 +214,9 @@ export interface Tables {
   capability_source: CapabilitySourceTable;
   capability_stat: CapabilityStatTable;
   capability_versions: CapabilityVersionTable;
+  discovery_intent: DiscoveryIntentTable;
+  discovery_tally: DiscoveryTallyTable;
+  embedding_cache: EmbeddingCacheTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
   output_schema: OutputSchemaTable;

@@ -203,6 +203,8 @@ export class Engine {
         return this.programs.fromCode(scope, request.code, request);
       case "dag":
         return this.programs.fromDag(scope, request.dag, request);
+      case "tool":
+        return this.programs.fromTool(scope, request, request);
       case "capability":
       default:
         return this.programs.byName(scope, request.name);

@@ -16,11 +16,14 @@ import type { Scope } from "../capabilities/scope.ts";
 import { findClosest } from "../config/closest.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
-import type { JsonSchema, JsonValue } from "../json.ts";
+import { type GraphEdge, insertInferredEdges } from "../graph/edge-store.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import { structureEdges } from "../learning/observed-edges.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
 import type { NewName } from "./requests.ts";
+import { describeToolSource } from "./tool-source.ts";
 
 /** A capability together with what is needed to run it. */
 export interface Runnable {
@@ -32,6 +35,12 @@ export interface Runnable {
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
   /** What its text cannot be kept for as it is. */
   readonly warnings: readonly string[];
+}
+
+/** A tool to be used as a capability, and what it is always given. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly defaults: JsonObject;
 }
 
 const MOST_PROGRAMS_KEPT = 500;
@@ -85,6 +94,14 @@ export class Programs {
       calls: [],
     });
     return { capability, structure, body: { kind: "dag", dag }, warnings: [] };
+  }
+
+  /** One tool, with some of its arguments given. */
+  async fromTool(scope: Scope, wanted: ToolUse, naming: NewName): Promise<Runnable> {
+    const tool = this.#tools.findById(wanted.tool);
+    if (tool === undefined) throw toolNotFound(wanted.tool, this.#tools);
+    const described = describeToolSource(tool, wanted.defaults);
+    return this.toRunnable(await this.#ensure(scope, naming, { ...described, calls: [] }));
   }
 
   /** By the name an agent or a program uses. */
@@ -166,6 +183,8 @@ export class Programs {
       });
       const to = nested.flatMap((each) => (each === undefined || each.id === created.id ? [] : [each.id]));
       await insertDependencies(tx, scope, { from: created.id, to });
+      const ids = new Map(calls.map((each, index) => [each, nested[index]?.id]));
+      await insertInferredEdges(tx, scope, inferredEdges(wanted.structure as unknown as StaticStructure, ids));
       return created;
     });
   }
@@ -186,6 +205,14 @@ export class Programs {
     keep(this.#byName, key, found);
     return found;
   }
+}
+
+function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, string | undefined>): GraphEdge[] {
+  return structureEdges(structure, (node) => {
+    if (node.type === "task") return node.tool;
+    const id = node.type === "capability" ? ids.get(node.capability) : undefined;
+    return id === undefined ? undefined : `cap:${id}`;
+  });
 }
 
 type Wanted = Omit<NewCapability, "naming"> & { readonly calls: readonly string[]; readonly parameters: JsonSchema };
@@ -214,6 +241,16 @@ function keep<T>(map: Map<string, T>, key: string, value: T): void {
 function notFound(name: string, closest?: string): PmlError {
   return new PmlError("capability_not_found", `Capability not found: ${name}`, {
     hint: closest === undefined ? "pml_discover finds capabilities by intent." : `Did you mean ${closest}?`,
+  });
+}
+
+function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
+  const closest = findClosest(
+    id,
+    all.map((tool) => tool.id),
+  );
+  return new PmlError("tool_not_found", `There is no tool "${id}"`, {
+    hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,
   });
 }
 

@@ -10,6 +10,13 @@ export type ExecuteRequest = {
   | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewName)
   | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewName)
   | { readonly kind: "capability"; readonly name: string; readonly args: JsonObject }
+  /** One tool as a capability, which is always given `defaults`. */
+  | ({
+      readonly kind: "tool";
+      readonly tool: string;
+      readonly defaults: JsonObject;
+      readonly args: JsonObject;
+    } & NewName)
 );
 
 /** What a program that is new shall be called. */

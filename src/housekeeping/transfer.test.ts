@@ -51,6 +51,14 @@ async function seedLearning(db: DatabaseClient["db"], record: string): Promise<v
     .insertInto("tool_edge")
     .values({ ...scope, from_id: "fs:read", to_id: "fs:write", edge_type: "provides", source: "observed" })
     .execute();
+  await db
+    .insertInto("discovery_tally")
+    .values({ ...scope, subject: "fs:read", tag: "eu", uses: 3, successes: 2 })
+    .execute();
+  await db
+    .insertInto("discovery_intent")
+    .values({ ...scope, subject: "fs:read", intent_hash: "h", intent: "read ü" })
+    .execute();
 }
 
 async function seedEverything({ db }: DatabaseClient): Promise<void> {

@@ -19,6 +19,7 @@ const definitions = createOwnTools({
   maxResultBytes: () => 0,
   engine: unused,
   suggest: unused,
+  discovery: unused,
   scope: { org: "local", project: "default" },
   approvalUrl: (id) => id,
 }).map(({ definition }) => definition);

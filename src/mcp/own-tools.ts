@@ -1,8 +1,7 @@
-import { createLexicalRanker } from "../discovery/lexical-ranker.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { Surface } from "./surface.ts";
-import { createDiscover } from "./tools/discover.ts";
+import { createDiscover, type DiscoverParts } from "./tools/discover.ts";
 import { createExecute, type ExecuteParts } from "./tools/execute.ts";
 import { createGetTaskResult } from "./tools/get-task-result.ts";
 
@@ -14,14 +13,19 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = ExecuteParts;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId"> & Omit<DiscoverParts, "surface">;
 
 /** PML's own tools, in the order in which they are listed. */
 export function createOwnTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
   const { surface, results, maxResultBytes } = parts;
   return [
-    createExecute(parts),
-    createDiscover({ surface, createRanker: createLexicalRanker }),
+    createExecute({ ...parts, findToolId: (name) => findToolId(surface(), name) }),
+    createDiscover(parts),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
   ];
+}
+
+function findToolId({ toolNames, findTool }: Surface, name: string): string | undefined {
+  const resolved = toolNames.resolve(name);
+  return resolved.kind === "found" ? findTool(resolved.canonical)?.canonical : undefined;
 }
