@@ -99,7 +99,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/name-facts.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",
@@ -110,6 +110,7 @@ export const LAYERS: readonly Layer[] = [
       "results",
       "discovery",
       "permissions",
+      "permission-words",
       "execution",
       "execution-ports",
       "sandbox",

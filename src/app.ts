@@ -26,6 +26,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import type { NameFacts } from "./name-facts.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
@@ -54,6 +55,7 @@ export interface App extends AsyncDisposable {
   readonly permissions: Permissions;
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly results: KeptResults;
@@ -107,7 +109,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, registry, inspector, suggest } = opening.use(
+  const { engine, registry, names, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
   const open = opening.move();
@@ -115,6 +117,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     engine,
     registry,
+    names,
     inspector,
     suggest,
     upstreams,
