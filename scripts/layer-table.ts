@@ -29,6 +29,7 @@ export const LAYERS: readonly Layer[] = [
       "src/storable.ts",
       "src/tracing.ts",
       "src/visible.ts",
+      "src/without-undefined.ts",
       "src/write-together.ts",
     ],
     uses: [],
@@ -52,7 +53,7 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
   },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
-  { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["config", "db-client", "errors", "basics"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
@@ -101,7 +102,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-discovery.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/name-facts.ts", "src/open-discovery.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",
@@ -112,6 +113,7 @@ export const LAYERS: readonly Layer[] = [
       "results",
       "discovery",
       "permissions",
+      "permission-words",
       "execution",
       "execution-ports",
       "sandbox",
@@ -134,6 +136,7 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "capabilities",
+      "permission-words",
       "config",
       "errors",
       "basics",
@@ -144,10 +147,11 @@ export const LAYERS: readonly Layer[] = [
     files: ["src/http/"],
     uses: ["auth", "app", "execution", "permissions", "capabilities", "events", "errors", "basics"],
   },
+  { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "capabilities", "errors", "basics"] },
   {
     name: "daemon",
     files: ["src/daemon/"],
-    uses: ["auth", "app", "http", "mcp", "permissions", "capabilities", "config", "db", "errors", "basics"],
+    uses: ["std", "auth", "app", "http", "mcp", "permissions", "capabilities", "config", "db", "errors", "basics"],
   },
   {
     name: "cli",

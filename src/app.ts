@@ -1,3 +1,4 @@
+import type { Registry } from "./capabilities/registry.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
@@ -28,6 +29,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import type { NameFacts } from "./name-facts.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
@@ -55,6 +57,8 @@ export interface App extends AsyncDisposable {
   readonly usage: UsageLog;
   readonly permissions: Permissions;
   readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   /** Whether an agent may call a tool itself. */
@@ -113,13 +117,15 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, inspector, suggest, discovery } = opening.use(
+  const { engine, registry, names, inspector, suggest, discovery } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
   const open = opening.move();
   return {
     events,
     engine,
+    registry,
+    names,
     inspector,
     suggest,
     discovery,

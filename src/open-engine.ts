@@ -1,3 +1,5 @@
+import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
+import type { Registry } from "./capabilities/registry.ts";
 import { listCapabilitySummaries } from "./capabilities/capability-store.ts";
 import type { Scope } from "./capabilities/scope.ts";
 import { createCallTool } from "./call-tool.ts";
@@ -6,11 +8,14 @@ import type { DatabaseClient } from "./db/client.ts";
 import type { Discovery } from "./discovery/discovery.ts";
 import { createSuggest, type Suggest } from "./discovery/suggest.ts";
 import type { EventBus } from "./events.ts";
+import { AnalysedPrograms } from "./execution/analysed-programs.ts";
+import { Programs } from "./execution/programs.ts";
 import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
 import { openDiscovery } from "./open-discovery.ts";
+import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "./permissions/permissions.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
 import { createToolDirectory } from "./upstream/tool-directory.ts";
@@ -30,6 +35,8 @@ export interface EngineParts {
 
 export interface OpenEngine extends AsyncDisposable {
   readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly discovery: Discovery;
@@ -46,9 +53,18 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
+  const analysed = new AnalysedPrograms(tools);
+  const registry = new CapabilityRegistry({
+    db,
+    policy: () => config.naming,
+    prepare: (code) => analysed.prepare(code),
+  });
+  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
   const engine = new Engine({
     client,
     db,
+    registry,
+    programs,
     sandbox,
     tools,
     permissions,
@@ -58,10 +74,12 @@ export function openEngine(parts: EngineParts): OpenEngine {
     resultSeconds: config.results.ttlSeconds,
     maxValueBytes: LARGEST_JOURNAL_VALUE,
   });
-  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && engine.programs.forget())));
+  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
   return {
     engine,
+    registry,
+    names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     discovery,
     suggest: createSuggest({

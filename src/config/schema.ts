@@ -3,6 +3,7 @@ import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
 import { discoverySchema } from "./discovery-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
+import { namingSchema } from "./naming-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { secretReference } from "./secret-schema.ts";
 
@@ -210,6 +211,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
+  naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   discovery: discoverySchema.prefault({}).describe("How tools and capabilities are found."),
   secrets: z
