@@ -158,8 +158,8 @@ function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): Execu
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
     if (tool === undefined) return { ...common, kind: "capability", name: callName, args: given };
-    const kept = values.name === undefined ? { args: given, defaults: {} } : { args: {}, defaults: given };
-    return { ...common, ...newProgram(values), kind: "tool", tool, ...kept };
+    const defaults = values.name === undefined ? {} : given;
+    return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }
   if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
