@@ -197,7 +197,9 @@ describe("calling by name", () => {
     expect(structuredContent).toEqual({ path: "y.json", encoding: "ascii" });
     const { value } = await callJson(client, "dns:lookup", { name: "fs:merge_defaults" });
     expect(value).toMatchObject({ usage_count: 3, success_rate: 1 });
-    expect((await execute(client, { capability: "fs:unknown" })).error?.message).toBe("Capability not found: fs:unknown");
+    expect((await execute(client, { capability: "fs:unknown" })).error?.message).toBe(
+      "Capability not found: fs:unknown",
+    );
     const missing = await client.callTool({ name: "cap:unknown:tool", arguments: {} });
     expect(missing).toMatchObject({
       isError: true,
@@ -205,7 +207,7 @@ describe("calling by name", () => {
     });
     const version = await client.callTool({ name: "cap:fs:merge_defaults@v5", arguments: {} });
     expect(version.content).toEqual([{ type: "text", text: "Version v5 not found for fs:merge_defaults" }]);
-    const failing = await client.callTool({ name: "cap:fs:merge_defaults", arguments: { path: 5 } });
+    const failing = await client.callTool({ name: "cap:fs:merge_defaults", arguments: { path: "p", encoding: 5 } });
     expect(failing.isError).toBe(true);
   });
 
