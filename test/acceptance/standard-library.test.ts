@@ -179,18 +179,18 @@ test("[FR055] [13.13-AC4] meta tells of tools, servers and use", async () => {
   expect(stats).toMatchObject({ days: 30, capabilities: { unnamed: 0 } });
   expect(stats.tools).toContainEqual(expect.objectContaining({ server: "pml-std", tool: "dns:lookup" }));
   const unknown = await client.callTool({ name: "dns:nothing", arguments: {} }).catch((error: unknown) => error);
-  expect(String(unknown instanceof Error ? unknown.message : JSON.stringify(unknown))).toContain("dns:nothing");
+  expect(unknown instanceof Error ? unknown.message : JSON.stringify(unknown)).toContain("dns:nothing");
 });
 
 test("[FR014] [FR015] [FR016] [13.9-AC1] [13.9-AC2] [13.9-AC3] [13.9-AC4] [13.9-AC5] [13.9-AC6] [13.9-AC7] [TS-A2] pml_list_capabilities filters, sorts and pages", async () => {
   const nobody = await execute(client, { code: "return 'nobody'" });
   const list = async (input: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
     (await call<{ capabilities: Record<string, unknown>[] }>("pml_list_capabilities", input)).capabilities;
-  const listed = async (input: Record<string, unknown>): Promise<unknown[]> =>
-    (await list(input)).map((each) => each["name"]);
+  const listed = async (input: Record<string, unknown>): Promise<string[]> =>
+    (await list(input)).map((each) => String(each["name"]));
   const all = await listed({});
   expect(all).toContain(nobody.capabilityName);
-  expect(all).toEqual(all.toSorted());
+  expect(all).toEqual(all.toSorted((a, b) => (a < b ? -1 : 1)));
   const named = await listed({ named_only: true });
   expect(named).toEqual(all.filter((name) => name !== nobody.capabilityName));
   expect(await listed({ namespace: "api" })).toEqual(["api:drop_user", "api:fetch_user"]);
