@@ -117,19 +117,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, registry, names, inspector, suggest, discovery } = opening.use(
+  const runs = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
   const open = opening.move();
   return {
     events,
-    engine,
-    registry,
-    names,
-    inspector,
-    suggest,
-    discovery,
-    indexStatus: () => discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
+    ...runs,
+    indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
     upstreams,
     usage,
     permissions,

@@ -11,6 +11,7 @@ import type { JsonObject } from "../../json.ts";
 import { withoutUndefined } from "../../without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "../own-tool.ts";
 import { toRunCaller } from "../run-caller.ts";
+import { readCapabilityName } from "../wire-names.ts";
 
 export interface ExecuteParts {
   readonly engine: Engine;
@@ -153,11 +154,12 @@ function refuseTwoSources(values: Input): void {
 function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined) return { ...common, kind: "capability", name: capability };
+  const named = (name: string): string => readCapabilityName(name).canonical;
+  if (capability !== undefined) return { ...common, kind: "capability", name: named(capability) };
   if (accepted !== undefined) {
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
-    if (tool === undefined) return { ...common, kind: "capability", name: callName, args: given };
+    if (tool === undefined) return { ...common, kind: "capability", name: named(callName), args: given };
     const defaults = values.name === undefined ? {} : given;
     return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }
