@@ -2,7 +2,7 @@ import type { JsonSchema } from "../json.ts";
 
 /** A field of a result, by where it is in it, and what it may be called elsewhere. */
 export interface OutputField {
-  /** `content`, `issue.id`, `items[0].id`. */
+  /** `content`, `issue.id`, `items[0].id`; `$` for all of it. */
   readonly path: string;
   readonly concepts: ReadonlySet<string>;
 }
@@ -35,6 +35,7 @@ export function conceptOf(field: string): string {
 
 /** Fields of a result, two levels deep, lists included. */
 export function outputFields(tool: string, schema: JsonSchema): OutputField[] {
+  if (schema["type"] === "string") return [{ path: "$", concepts: new Set([conceptOf("text")]) }];
   const nouns = splitWords(tool.slice(tool.indexOf(":") + 1)).slice(1);
   return fieldsAt(schema, { prefix: "", owners: nouns, levels: 2 });
 }
