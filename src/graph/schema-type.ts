@@ -41,7 +41,8 @@ function toSingleType(type: string, schema: JsonSchema, depth: number): string {
 
 function toObject(schema: JsonSchema, depth: number): string {
   const { properties, required } = objectParts(schema);
-  const names = Object.keys(properties);
+  const all = Object.keys(properties);
+  const names = [...all.filter((name) => required.has(name)), ...all.filter((name) => !required.has(name))];
   if (names.length === 0 || depth === DEEPEST) return "Record<string, unknown>";
   const members = names.slice(0, MOST_MEMBERS).map((name) => {
     const optional = required.has(name) ? "" : "?";

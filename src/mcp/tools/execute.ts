@@ -61,7 +61,7 @@ const input = z.strictObject({
     .strictObject({ callName: z.string().min(1), args: args.optional() })
     .optional()
     .describe(
-      "Run what was suggested, by its callName: a capability, or a tool. A tool that is given a name becomes a capability with these args as defaults.",
+      "Run a suggested capability or tool. A tool that is given a name becomes a capability, with args as defaults.",
     ),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
   description: z.string().optional(),
