@@ -1,5 +1,5 @@
 import type { SearchDocument } from "./search.ts";
-import { splitWords } from "./words.ts";
+import { splitPlain, splitWords } from "./words.ts";
 
 /** How much a word counts by where it stands: a name is chosen with more care than a description. */
 const FIELDS = [
@@ -24,8 +24,10 @@ const MOST_COUNTED = (1 << COUNT_BITS) - 1;
 /** The words of one document, by field; made once, used by every index the document is in. */
 export interface DocumentWords {
   readonly lengths: readonly number[];
-  /** Packed counts by word. */
+  /** Packed counts by stem. */
   readonly counts: ReadonlyMap<string, number>;
+  /** Each word as it is written. */
+  readonly plain: ReadonlySet<string>;
 }
 
 export function countWords(document: SearchDocument): DocumentWords {
@@ -46,7 +48,8 @@ export function countWords(document: SearchDocument): DocumentWords {
       if (((packed >>> shift) & MOST_COUNTED) < MOST_COUNTED) counts.set(word, packed + (1 << shift));
     }
   });
-  return { lengths: texts.map(({ length }) => length), counts };
+  const written = [name, server, description, ...parameters.map((each) => each.name), ...tags];
+  return { lengths: texts.map(({ length }) => length), counts, plain: new Set(written.flatMap(splitPlain)) };
 }
 
 interface Postings {
@@ -54,7 +57,7 @@ interface Postings {
   readonly counts: number[];
 }
 
-/** A word of a query, and what it is worth; a word that was only meant to be in the index is worth less. */
+/** A word of a query, and what it is worth. */
 export interface QueryWord {
   readonly word: string;
   readonly weight: number;
@@ -69,14 +72,6 @@ export class Bm25f {
   readonly #documents: (DocumentWords | undefined)[] = [];
   readonly #totals: number[] = FIELDS.map(() => 0);
   #count = 0;
-
-  get words(): Iterable<string> {
-    return this.#postings.keys();
-  }
-
-  has(word: string): boolean {
-    return this.#postings.has(word);
-  }
 
   add(slot: number, words: DocumentWords): void {
     this.#documents[slot] = words;

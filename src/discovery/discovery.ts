@@ -70,7 +70,8 @@ export class Discovery implements AsyncDisposable {
     await index.refresh();
     this.#options.embedder?.prepare();
     const pool = index.poolOf(principal);
-    const text = this.#language.wordpiece.cut(query, MOST_QUERY_PIECES);
+    const { wordpiece } = this.#language;
+    const text = pool.correct(wordpiece.cut(query, MOST_QUERY_PIECES), (word) => wordpiece.isWord(word));
     const clauses = mission ? splitClauses(text) : [];
     const { tier, vectors } = await this.#embedQuery(pool, [text, ...clauses]);
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);

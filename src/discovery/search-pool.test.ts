@@ -43,7 +43,9 @@ describe("words alone", () => {
     expect(ids(pool, request("the of a"))).toEqual([]);
   });
   test("are found mistyped, and as tags", () => {
-    expect(ids(pool, request("wether forcast"))[0]).toBe("net:forecast");
+    const isEnglish = (word: string): boolean => word === "tort";
+    expect(pool.correct("Wether forcast, tort", isEnglish)).toBe("weather forecast, tort");
+    expect(pool.correct("tort", () => false)).toBe("tort");
     expect(ids(pool, request("communication"))).toEqual(["mail:send_message"]);
   });
   test("say in why where they stand", () => {

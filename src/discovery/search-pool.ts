@@ -7,6 +7,7 @@ import type { Evidence, EvidencePart, Ranked, SearchDocument, SearchTier } from 
 import { measureSpread, type Spread, standardise } from "./spread.ts";
 import { judge, type Standing, type TrackRecord } from "./track-record.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 /** A document with what is computed from its text once. */
 export interface PreparedDocument {
@@ -60,6 +61,8 @@ interface Candidate {
 /** Everything that one viewer may find, ranked by all evidence at hand. It knows of nothing else. */
 export class SearchPool {
   readonly #index = new Bm25f();
+  readonly #vocabulary = new Vocabulary();
+  readonly #words: (DocumentWords | undefined)[] = [];
   readonly #documents: (SearchDocument | undefined)[] = [];
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
@@ -81,7 +84,9 @@ export class SearchPool {
     const slot = this.#free.pop() ?? this.#documents.length;
     this.#documents[slot] = document;
     this.#slots.set(document.id, slot);
+    this.#words[slot] = words;
     this.#index.add(slot, words);
+    this.#vocabulary.add(words.plain);
   }
 
   remove(id: string): void {
@@ -90,6 +95,8 @@ export class SearchPool {
     this.#slots.delete(id);
     this.#documents[slot] = undefined;
     this.#index.remove(slot);
+    this.#vocabulary.remove(this.#words[slot]?.plain ?? []);
+    this.#words[slot] = undefined;
     for (const tier of ["full", "lite"] as const) {
       if (this.#filled[tier].delete(slot)) this.#matrices[tier]?.set(slot, new Float32Array(0));
     }
@@ -113,19 +120,25 @@ export class SearchPool {
     return this.#filled[tier].size;
   }
 
+  /** A query without the mistakes that what is in here lets one recognise. */
+  correct(text: string, isEnglish: (word: string) => boolean): string {
+    return this.#vocabulary.correct(text, isEnglish);
+  }
+
   rank(request: RankRequest): Ranked[] {
-    const slots = [...this.#slots.values()].filter((slot) => request.accept(this.#documents[slot] as SearchDocument));
+    // The measure is everything in here, so that a filter leaves scores as they are.
+    const slots = [...this.#slots.values()];
     const channels = this.#score(request);
-    const candidates = this.#fuse(slots, channels, request);
+    const candidates = this.#fuse(slots, channels, request).filter(({ document }) => request.accept(document));
     const best = candidates.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
     return this.#present(best.slice(0, request.limit), slots, channels, request);
   }
 
   #score(request: RankRequest): Channels {
     const { text, clauses, vectors, tier } = request;
-    const query = toQueryWords(text, this.#index);
+    const query = toQueryWords(text);
     const lexical = this.#blend(clauses.length, (clause, scores) =>
-      this.#index.score(clause < 0 ? query : toQueryWords(clauses[clause] ?? "", this.#index), scores),
+      this.#index.score(clause < 0 ? query : toQueryWords(clauses[clause] ?? ""), scores),
     );
     const matrix = tier === "lexical" ? undefined : this.#matrices[tier];
     const cosine = this.#blend(matrix === undefined ? 0 : clauses.length, (clause, scores) =>

@@ -194,7 +194,7 @@ test("every table of the schema that holds memory is in an export", async () => 
   // what a person granted here is nothing that a file may bring along
   const grants = ["approvals", "permission_rules"];
   // answers that can be computed again
-  const caches = ["capability_memo"];
+  const caches = ["capability_memo", "embedding_cache"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
     .filter((name) => ![...coordination, ...grants, ...caches].includes(name));

@@ -76,6 +76,12 @@ test("PML's own tools, their order and their arguments", () => {
           "filter",
           "limit",
           "offset",
+          "detail",
+          "format",
+          "max_tokens",
+          "include_code",
+          "context_tags",
+          "model",
         ],
         "name": "pml_discover",
         "required": [

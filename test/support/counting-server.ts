@@ -58,12 +58,15 @@ server.registerTool(
   ({ key: value }) => ({ content: [{ type: "text", text: `no ${value}` }], isError: true }),
 );
 
+let underWay = 0;
 server.registerTool(
   "slow",
   { description: "Wait.", inputSchema: z.object({ ms: z.number() }), annotations: { readOnlyHint: true } },
   async ({ ms }) => {
+    underWay += 1;
     await sleep(ms);
-    return text({ waited: ms });
+    const together = underWay--;
+    return text({ waited: ms, together });
   },
 );
 

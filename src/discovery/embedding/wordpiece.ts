@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 /** Splits text into the word pieces of a BERT vocabulary, without special tokens. */
 export interface Wordpiece {
   split(text: string): number[];
+  /** Whether it is a word of its own in the vocabulary, which has the frequent English ones. */
+  isWord(word: string): boolean;
   /** As much of the text as has at most so many pieces. */
   cut(text: string, pieces: number): string;
 }
@@ -25,6 +27,7 @@ export function readWordpiece(path: string): Wordpiece {
   const split = (text: string): number[] => tokens(text).flatMap((word) => splitWord(word, pieces) ?? [unknown]);
   return {
     split,
+    isWord: (word) => pieces.has(word),
     cut(text, limit) {
       if (text.length <= limit) return text; // a piece has one character at least
       const words = text.split(/(?<=\s)/);
