@@ -2,7 +2,7 @@ import type { StaticStructure } from "../analysis/structure.ts";
 import { predictRun, suggestDag, type SuggestedDag } from "../graph/dag-suggester.ts";
 import { declareCapability, declareTool } from "../graph/declaration.ts";
 import type { EdgeStatistics } from "../graph/edge-store.ts";
-import { EDGE_TYPE_WEIGHTS } from "../graph/edge-weights.ts";
+import { edgeWeight } from "../graph/edge-weights.ts";
 import { createProvidesEdges } from "../graph/provides-edge-calculator.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import { intentConfidence } from "./intent-confidence.ts";
@@ -173,9 +173,9 @@ async function suggestPlan(sources: SuggestSources, { tools, best, given }: Plan
   }
   const edges = await sources.readEdges(tools.map(({ id }) => id));
   const weights = new Map<string, number>();
-  for (const { from, to, type, confidence } of edges) {
+  for (const { from, to, type, source, observed } of edges) {
     const key = JSON.stringify([from, to]);
-    weights.set(key, Math.max(weights.get(key) ?? 0, EDGE_TYPE_WEIGHTS[type] * confidence));
+    weights.set(key, Math.max(weights.get(key) ?? 0, edgeWeight(type, source, observed)));
   }
   return suggestDag({
     candidates: tools,

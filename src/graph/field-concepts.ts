@@ -90,7 +90,7 @@ function splitWords(text: string): string[] {
 }
 
 function singular(word: string): string {
-  if (/ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`;
+  if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
   return /[^s]s$/.test(word) && word.length > 3 && !/(?:us|is)$/.test(word) ? word.slice(0, -1) : word;
 }
 

@@ -25,7 +25,7 @@ export function createOwnTools(parts: OwnToolParts & OwnToolSources): readonly O
   ];
 }
 
-function findToolId({ toolNames, findTool }: Surface, name: string): string | undefined {
-  const resolved = toolNames.resolve(name);
-  return resolved.kind === "found" ? findTool(resolved.canonical)?.canonical : undefined;
+function findToolId(surface: Surface, name: string): string | undefined {
+  const resolved = surface.toolNames.resolve(name);
+  return resolved.kind === "found" ? surface.findTool(resolved.canonical)?.canonical : undefined;
 }
