@@ -10,7 +10,7 @@ import type { Ranked, Search } from "./search.ts";
 import type { KnownCapability } from "./suggestion-store.ts";
 import { believedRate } from "./track-record.ts";
 
-export interface SuggestedTool {
+interface SuggestedTool {
   readonly id: string;
   readonly description?: string;
   readonly inputSchema?: JsonSchema;
@@ -31,7 +31,7 @@ type CapabilitySuggestion = Omit<KnownCapability, "intents" | "structure" | "suc
   readonly successRate: number | null;
 };
 
-export interface SuggestionReport {
+interface SuggestionReport {
   readonly suggestions: {
     readonly tools: readonly ToolSuggestion[];
     readonly capabilities: readonly CapabilitySuggestion[];
@@ -49,7 +49,7 @@ interface Suggestions {
   readonly runnable: string | undefined;
 }
 
-export interface SuggestionRequest {
+interface SuggestionRequest {
   readonly intent: string;
   /** Arguments to run something with, if that is what is wanted. */
   readonly given: JsonObject | undefined;

@@ -5,14 +5,14 @@ import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
 import type { ProvidesEdge } from "./provides-edge-calculator.ts";
 
 /** A step that an intent will probably need, and where its arguments come from. */
-export interface PredictedNode {
+interface PredictedNode {
   readonly id: string;
   readonly tool?: string;
   readonly capability?: string;
   readonly arguments: ArgumentsStructure;
 }
 
-export interface MissingArgument {
+interface MissingArgument {
   readonly node: string;
   readonly argument: string;
   /** Under which name it has to be passed. */
@@ -20,7 +20,7 @@ export interface MissingArgument {
   readonly schema?: JsonSchema;
 }
 
-export type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
+type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
 
 /** A small plan. */
 export interface SuggestedDag {
@@ -37,7 +37,7 @@ export interface SuggestedDag {
   readonly dag?: DagStructure;
 }
 
-export interface PlanCandidate {
+interface PlanCandidate {
   readonly id: string;
   readonly score: number;
   readonly inputSchema?: JsonSchema | undefined;

@@ -28,7 +28,7 @@ const CONCEPT_OF = new Map(SYNONYMS.flatMap((group) => group.map((word) => [word
 const VAGUE = new Set(["id", "key", "number", "name", "type", "status", "value", "result", "count", "index", "slug"]);
 
 /** What is handed over under a name: the same word for the same thing. */
-export function conceptOf(field: string): string {
+function conceptOf(field: string): string {
   const words = splitWords(field).join(" ");
   return CONCEPT_OF.get(words) ?? words;
 }
