@@ -133,7 +133,7 @@ export class Discovery implements AsyncDisposable {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const { db, tools, embedder, log } = this.#options;
-    const onArrival = (): void => opened.index.takeVectors();
+    const onArrival = (keys: readonly string[]): void => opened.index.takeVectors(keys);
     const shelf = embedder && new VectorShelf({ db, org: scope.org, embedder, log, onArrival });
     const opened = { shelf, index: new ScopeIndex({ db, scope, tools, ...this.#language, shelf }) };
     this.#indexes.set(key, opened);
