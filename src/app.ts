@@ -137,15 +137,24 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       upstreams.connectInBackground();
     },
     decideTool: (id) => decideTool(permissions, upstreams, id),
-    listReviews: (subject) => listReviews(client.db, DEFAULT_SCOPE, subject),
-    async decideReviews(request) {
-      const decided = await decideReviews(client.db, DEFAULT_SCOPE, request);
-      await upstreams.reloadFlags();
-      return decided;
-    },
+    ...createReviewOperations(client, upstreams),
     ...createMemoryOperations(config, client),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function createReviewOperations(
+  { db }: DatabaseClient,
+  upstreams: Upstreams,
+): Pick<App, "listReviews" | "decideReviews"> {
+  return {
+    listReviews: (subject) => listReviews(db, DEFAULT_SCOPE, subject),
+    async decideReviews(request) {
+      const decided = await decideReviews(db, DEFAULT_SCOPE, request);
+      await upstreams.reloadFlags();
+      return decided;
+    },
   };
 }
 

@@ -199,7 +199,6 @@ export class SearchPool {
         bestCosine,
         standing: total,
         lexicalShare: mostWords === 0 ? 0 : (lexical[slot] as number) / mostWords,
-        coverage: this.#coverage(slot, query),
       });
       last = Math.min(last, parts.name > 0 ? Math.max(probable, SURE) : probable);
       const score = Math.round(last * 1000) / 1000;
@@ -222,11 +221,6 @@ export class SearchPool {
         },
       ];
     });
-  }
-
-  #coverage(slot: number, query: readonly QueryWord[]): number {
-    const found = query.filter(({ word }) => this.#index.fieldsOf(slot, word).length > 0).length;
-    return query.length === 0 ? 0 : found / query.length;
   }
 }
 
