@@ -51,7 +51,7 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
   },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
-  { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["analysis", "db-client", "errors", "basics"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
