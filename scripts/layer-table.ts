@@ -96,6 +96,7 @@ export const LAYERS: readonly Layer[] = [
     files: ["src/upstream/"],
     uses: ["execution-ports", "capabilities", "config", "secrets", "db-client", "errors", "basics"],
   },
+  { name: "servers", files: ["src/servers/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
   {
     name: "app",
     files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
@@ -112,6 +113,7 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "sandbox",
+      "servers",
       "upstream",
       "usage",
       "events",
