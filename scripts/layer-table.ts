@@ -100,7 +100,7 @@ export const LAYERS: readonly Layer[] = [
   { name: "servers", files: ["src/servers/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts", "src/open-records.ts", "src/open-signing.ts"],
     uses: [
       "config",
       "secrets",

@@ -1,3 +1,4 @@
+import type { Signing } from "./capabilities/signature.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
@@ -16,6 +17,7 @@ import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/
 import type { ExportFooter } from "./housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
 import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
+import { checkSignatures } from "./housekeeping/check-signatures.ts";
 import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
@@ -26,6 +28,7 @@ import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
 import { openEngine } from "./open-engine.ts";
+import { openSigning } from "./open-signing.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
@@ -79,6 +82,7 @@ export interface AppOptions {
 
 export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
   await using opening = new AsyncDisposableStack();
+  const signing = openSigning(config);
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
   opening.use(
@@ -131,16 +135,18 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       await upstreams.reloadFlags();
       return decided;
     },
-    ...createMemoryOperations(config, client),
+    ...createMemoryOperations(config, client, signing),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }
 
 function createMemoryOperations(
-  { database, home }: Config,
+  { database, home, signing }: Config,
   client: DatabaseClient,
+  keys: Signing,
 ): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  const check = checkSignatures(keys, signing.required);
   return {
     databaseStatus: async () => ({
       engine: client.engine,
@@ -148,7 +154,7 @@ function createMemoryOperations(
       schemaVersion: await readSchemaVersion(client.db),
     }),
     exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
-    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path)),
+    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path, check)),
   };
 }
 

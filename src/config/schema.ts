@@ -2,6 +2,7 @@ import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
+import { registrySchema, signingSchema } from "./record-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
@@ -221,6 +222,8 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Secrets in the database."),
+  signing: signingSchema,
+  registry: registrySchema,
   daemon: z
     .strictObject({
       idleMinutes: z

@@ -1,4 +1,4 @@
-import type { Scope } from "../capabilities/scope.ts";
+import { DEFAULT_SCOPE, type Scope } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { type ErrorReport, PmlError } from "../errors.ts";
@@ -16,8 +16,9 @@ import type {
 import { findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts";
+import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, Routing } from "./plan.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
+import { findRouting } from "./rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
@@ -33,6 +34,8 @@ export interface Permissions extends AsyncDisposable {
   readonly problem: ErrorReport | undefined;
   /** Something could not be read that may have forbidden something. */
   denyAll(error: unknown): void;
+  /** Where a tool runs, as far as the rules say it. */
+  findRouting(toolId: string): Routing | undefined;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
   /** The same question, asked again while it is open, is the same approval. */
   requestApproval(scope: Scope, request: ApprovalRequest): Promise<Approval>;
@@ -67,7 +70,9 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ ttlMinutes } = config.approvals);
+      options.events.publish({ kind: "permissions_changed", ...DEFAULT_SCOPE });
     },
+    findRouting: (toolId) => findRouting(rules, toolId),
     get problem() {
       return rules.kind === "broken" ? rules.error : undefined;
     },
