@@ -2,10 +2,8 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 import { contentHash } from "../content-hash.ts";
 import { PmlError } from "../errors.ts";
 
-/** All of a version that a signature vouches for. */
+/** All of a version that a signature vouches for: what it does, under whatever name. So copies keep it. */
 export interface SignedVersion {
-  readonly recordId: string;
-  readonly version: number;
   /** Of the normalised source. */
   readonly sourceHash: string;
   /** The text of a program or of a `server.json`. */
@@ -79,8 +77,8 @@ function verifyVersion(
   return "trusted";
 }
 
-function payload({ recordId, version, sourceHash, text, source, parameters, toolsUsed }: SignedVersion): Buffer {
-  const content = { recordId, version, sourceHash, text, source, parameters, toolsUsed };
+function payload({ sourceHash, text, source, parameters, toolsUsed }: SignedVersion): Buffer {
+  const content = { sourceHash, text, source, parameters, toolsUsed };
   return Buffer.from(`pml-version-1 ${contentHash(content)}`);
 }
 
@@ -106,12 +104,8 @@ function readKey(read: (text: string) => KeyObject, text: string): KeyObject {
 
 const MAKE_KEYS = "Make one: openssl genpkey -algorithm ed25519 -out signing.pem";
 
-function invalid({ recordId, version }: SignedVersion, reason: string): PmlError {
-  return new PmlError(
-    "signature_invalid",
-    `Version ${version} of the record ${recordId} is not what was signed: ${reason}`,
-    {
-      hint: "Get it again from where it comes from; do not import this copy.",
-    },
-  );
+function invalid({ sourceHash }: SignedVersion, reason: string): PmlError {
+  return new PmlError("signature_invalid", `The version with the source ${sourceHash} is not what was signed: ${reason}`, {
+    hint: "Get it again from where it comes from; do not import this copy.",
+  });
 }

@@ -21,8 +21,6 @@ export function checkSignatures(signing: Signing, required: boolean): CheckRow {
     const row = versionRow.parse(JSON.parse(text));
     const state = signing.verify(
       {
-        recordId: row.record_id,
-        version: row.version,
         sourceHash: row.source_hash,
         text: row.code_snippet ?? undefined,
         source: row.source ?? undefined,

@@ -186,8 +186,6 @@ export class ServerRecords {
     const registryName = document.name;
     const source = { registryName };
     const signature = this.#options.signing.sign({
-      recordId: id,
-      version,
       sourceHash,
       text,
       source,
