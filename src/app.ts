@@ -1,3 +1,4 @@
+import type { Registry } from "./capabilities/registry.ts";
 import type { Signing } from "./capabilities/signature.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
@@ -55,6 +56,7 @@ export interface App extends AsyncDisposable {
   readonly usage: UsageLog;
   readonly permissions: Permissions;
   readonly engine: Engine;
+  readonly registry: Registry;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly results: KeptResults;
@@ -109,13 +111,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, inspector, suggest } = opening.use(
+  const { engine, registry, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
   const open = opening.move();
   return {
     events,
     engine,
+    registry,
     inspector,
     suggest,
     upstreams,

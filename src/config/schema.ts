@@ -2,6 +2,7 @@ import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
+import { namingSchema } from "./naming-schema.ts";
 import { registrySchema, signingSchema } from "./record-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 
@@ -210,6 +211,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
+  naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   secrets: z
     .strictObject({
