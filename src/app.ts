@@ -29,6 +29,7 @@ import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
 import { openEngine } from "./open-engine.ts";
+import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
@@ -57,6 +58,7 @@ export interface App extends AsyncDisposable {
   readonly permissions: Permissions;
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly results: KeptResults;
@@ -87,13 +89,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const signing = openSigning(config);
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
-  opening.use(
-    await watchScopes({
-      client,
-      onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
-      onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
-    }),
-  );
+  opening.use(await watchChanges(client, events, log));
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
@@ -111,14 +107,15 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, registry, inspector, suggest } = opening.use(
-    openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
-  );
+  const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
+  const { engine, registry, inspector, suggest } = opening.use(openEngine({ ...common, client, usage }));
+  const records = opening.use(await openRecords({ ...common, db: client.db, registry }));
   const open = opening.move();
   return {
     events,
     engine,
     registry,
+    records,
     inspector,
     suggest,
     upstreams,
@@ -132,15 +129,32 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       upstreams.connectInBackground();
     },
     decideTool: (id) => decideTool(permissions, upstreams, id),
-    listReviews: (subject) => listReviews(client.db, DEFAULT_SCOPE, subject),
-    async decideReviews(request) {
-      const decided = await decideReviews(client.db, DEFAULT_SCOPE, request);
-      await upstreams.reloadFlags();
-      return decided;
-    },
+    ...createReviewOperations(client, upstreams),
     ...createMemoryOperations(config, client, signing),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {
+  return watchScopes({
+    client,
+    onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+    onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
+}
+
+function createReviewOperations(
+  { db }: DatabaseClient,
+  upstreams: Upstreams,
+): Pick<App, "listReviews" | "decideReviews"> {
+  return {
+    listReviews: (subject) => listReviews(db, DEFAULT_SCOPE, subject),
+    async decideReviews(request) {
+      const decided = await decideReviews(db, DEFAULT_SCOPE, request);
+      await upstreams.reloadFlags();
+      return decided;
+    },
   };
 }
 

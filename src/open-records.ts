@@ -1,4 +1,4 @@
-import type { Routing } from "./capabilities/record.ts";
+import type { CapabilityRecord, Routing } from "./capabilities/record.ts";
 import type { Registry } from "./capabilities/registry.ts";
 import { Routings } from "./capabilities/routings.ts";
 import type { Scope } from "./capabilities/scope.ts";
@@ -25,9 +25,17 @@ export interface RecordParts {
   readonly log: Logger;
 }
 
+/** What is known about a record besides what the registry keeps. */
+export interface RecordFacts {
+  describe(record: CapabilityRecord): Promise<Readonly<Record<string, unknown>>>;
+  routingOf(record: CapabilityRecord): Routing;
+  setRouting(record: CapabilityRecord, routing: Routing | undefined): Promise<void>;
+  serverTexts(record: CapabilityRecord): Promise<ReadonlyMap<number, string>>;
+}
+
 export interface Records extends AsyncDisposable {
   readonly servers: ServerRecords;
-  readonly routings: Routings;
+  readonly facts: RecordFacts;
   /** Where the gateway can be reached, once it listens. */
   listenAt(url: string): void;
 }
@@ -55,9 +63,21 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
   routings.refresh(scope);
   return {
     servers,
-    routings,
+    facts: createFacts(servers, routings, permissions),
     listenAt: (url) => void (address = url),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function createFacts(servers: ServerRecords, routings: Routings, permissions: Permissions): RecordFacts {
+  const routingOf = (record: CapabilityRecord): Routing =>
+    (record.recordType === "mcp-server" ? permissions.findRouting(`${record.action}:*`) : undefined) ??
+    routings.of(record);
+  return {
+    routingOf,
+    describe: async (record) => ({ routing: routingOf(record), ...(await servers.describe(record)) }),
+    setRouting: (record, routing) => routings.set(record, routing),
+    serverTexts: (record) => servers.listTexts(record),
   };
 }
 

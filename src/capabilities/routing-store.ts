@@ -24,7 +24,8 @@ export async function inheritRoutings(db: Db, { org, project }: Scope, localTool
         AND r.deleted_at IS NULL
       UNION
       SELECT reached.id, d.to_record_id FROM reached
-      JOIN capability_dependency d ON d.org = ${org} AND d.from_record_id = reached.calls),
+      JOIN capability_records r ON r.org = ${org} AND r.id = reached.calls
+      JOIN capability_dependency d ON d.org = r.org AND d.from_record_id = r.id AND d.from_version = r.version),
     inherited AS (
       SELECT reached.id, CASE WHEN bool_or(v.tools_used && ${[...localTools]}::text[]) THEN 'local' ELSE 'cloud' END AS routing
       FROM reached

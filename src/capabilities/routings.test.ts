@@ -77,7 +77,7 @@ describe.each(engines)("Routings on %s", (engine) => {
       }
       await tx
         .insertInto("capability_dependency")
-        .values({ org: scope.org, from_record_id: outer, to_record_id: inner })
+        .values({ org: scope.org, from_record_id: outer, from_version: 2, to_record_id: inner })
         .execute();
     });
     routings.refresh(scope);

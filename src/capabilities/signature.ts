@@ -105,7 +105,11 @@ function readKey(read: (text: string) => KeyObject, text: string): KeyObject {
 const MAKE_KEYS = "Make one: openssl genpkey -algorithm ed25519 -out signing.pem";
 
 function invalid({ sourceHash }: SignedVersion, reason: string): PmlError {
-  return new PmlError("signature_invalid", `The version with the source ${sourceHash} is not what was signed: ${reason}`, {
-    hint: "Get it again from where it comes from; do not import this copy.",
-  });
+  return new PmlError(
+    "signature_invalid",
+    `The version with the source ${sourceHash} is not what was signed: ${reason}`,
+    {
+      hint: "Get it again from where it comes from; do not import this copy.",
+    },
+  );
 }

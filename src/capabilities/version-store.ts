@@ -28,6 +28,7 @@ export async function writeVersion(tx: Tx, { org }: Scope, row: NewVersionRow): 
       structure: JSON.stringify(row.structure),
       parameters_schema: JSON.stringify(row.parameters),
       tools_used: [...row.toolsUsed],
+      signature: row.signature ?? `sha256:${row.sourceHash}`,
       change_summary: row.changeSummary ?? null,
       created_by: row.by,
     })
@@ -106,7 +107,8 @@ export async function copyVersion(
   const { rows } = await sql<{ source_hash: string }>`
     INSERT INTO capability_versions (org, record_id, version, version_tag, source_kind, code_snippet, source, source_hash,
       structure, parameters_schema, tools_used, change_summary, signature, created_by)
-    SELECT ${to.org}, ${to.id}, ${version}, ${versionTag ?? null}, source_kind, code_snippet, source, source_hash,
+    SELECT ${to.org}, ${to.id}, ${version},
+      coalesce(${versionTag ?? null}, CASE source_kind WHEN 'server' THEN version_tag END), source_kind, code_snippet, source, source_hash,
       structure, parameters_schema, tools_used, ${changeSummary ?? null}, signature, ${by}
     FROM capability_versions WHERE org = ${from.org} AND record_id = ${from.id} AND version = ${from.version}
     RETURNING source_hash`.execute(tx);

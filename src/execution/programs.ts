@@ -66,7 +66,7 @@ export class Programs {
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
     layersOf(dag);
     const structure = dagToStructure(dag);
-    const { capability, notices } = await this.#ensure(asker, wanted, {
+    const prepared = this.#options.analysed.sign({
       source: { type: "dag", dagStructure: dag },
       sourceHash: createHash("sha256")
         .update(`dag ${JSON.stringify(dag)}`)
@@ -76,6 +76,7 @@ export class Programs {
       toolsUsed: [...new Set(dag.tasks.map(({ tool }) => tool))].toSorted(),
       calls: [],
     });
+    const { capability, notices } = await this.#ensure(asker, wanted, prepared);
     return { capability, structure, body: { kind: "dag", dag }, warnings: [], notices };
   }
 

@@ -1,9 +1,6 @@
 import { findManifest, fromManifest } from "./package-manifest.ts";
 import { SERVER_JSON_SCHEMA, type ServerJson } from "./server-json.ts";
 
-/** Whose the base records are: nobody's project, visible to all. */
-export const BASE_SCOPE = { org: "pml", project: "std" } as const;
-
 export interface BaseServer {
   readonly name: string;
   readonly document: ServerJson;

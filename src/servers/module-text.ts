@@ -21,7 +21,8 @@ function findLaunch({ packages = [] }: ServerJson): Launch | undefined {
   for (const { registryType, identifier, version } of packages) {
     if (registryType === "npm") return { command: "npx", args: ["-y", join(identifier, "@", version)] };
     if (registryType === "pypi") return { command: "uvx", args: [join(identifier, "==", version)] };
-    if (registryType === "oci") return { command: "docker", args: ["run", "-i", "--rm", join(identifier, ":", version)] };
+    if (registryType === "oci")
+      return { command: "docker", args: ["run", "-i", "--rm", join(identifier, ":", version)] };
   }
   return undefined;
 }

@@ -1,23 +1,25 @@
 import { v5 as namedId } from "uuid";
+import { creatorId } from "../capabilities/capability-store.ts";
+import { findNameHolder, lockNames } from "../capabilities/naming-store.ts";
 import type { CapabilityRecord, Visibility } from "../capabilities/record.ts";
 import type { Registry } from "../capabilities/registry.ts";
 import { formatFqdn } from "../capabilities/fqdn.ts";
-import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
+import { type Asker, type Scope, STANDARD_SCOPE } from "../capabilities/scope.ts";
 import { bumpScope } from "../capabilities/scope-version-store.ts";
 import type { Signing } from "../capabilities/signature.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
-import { BASE_SCOPE, baseServers } from "./base-servers.ts";
+import { baseServers } from "./base-servers.ts";
 import { type ConnectedServer, describeConnected } from "./describe-connected.ts";
+import { toModule } from "./module-text.ts";
 import { parseServerJson, type ServerJson, shortServerName } from "./server-json.ts";
 import {
   findByRegistryName,
   insertServer,
   insertServerVersion,
-  isNameTaken,
   listServerVersions,
-  lockServers,
+  listVisibleVersions,
   pointAtVersion,
   type StoredServer,
 } from "./server-store.ts";
@@ -69,13 +71,13 @@ export class ServerRecords {
 
   /** A server, or a further version of one. A version that is there cannot be given another content. */
   async register(asker: Asker, wanted: NewServerRecord): Promise<RegisteredServer> {
-    return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: idOf(asker) });
+    return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: creatorId(asker.principal) });
   }
 
   /** The servers that everybody knows; a newer PML may bring newer versions of them. */
   async seed(): Promise<void> {
     for (const { name, document } of baseServers()) {
-      await this.#store(BASE_SCOPE, {
+      await this.#store(STANDARD_SCOPE, {
         text: JSON.stringify(document, null, 2),
         name,
         visibility: "public",
@@ -89,7 +91,7 @@ export class ServerRecords {
   async noteConnected(scope: Scope, servers: readonly ConnectedServer[]): Promise<void> {
     for (const server of servers) {
       const document = describeConnected(scope, server);
-      const base = await findByRegistryName(this.#options.db, BASE_SCOPE, document.name);
+      const base = await findByRegistryName(this.#options.db, STANDARD_SCOPE, document.name);
       if (base !== undefined) continue;
       const text = JSON.stringify(document, null, 2);
       await this.#store(scope, { text, name: server.name, visibility: "project", createdBy: null, observed: true });
@@ -114,6 +116,13 @@ export class ServerRecords {
     };
   }
 
+  /** Of every version, by its number; empty for a record that is no server. */
+  async listTexts(record: Pick<CapabilityRecord, "recordType" | "org" | "id">): Promise<ReadonlyMap<number, string>> {
+    if (record.recordType !== "mcp-server") return new Map();
+    const versions = await listServerVersions(this.#options.db, record);
+    return new Map(versions.map(({ version, text }) => [version, text]));
+  }
+
   /** The `server.json` behind a reference, byte for byte as it was registered. */
   async export(asker: Asker, reference: string): Promise<{ readonly text: string; readonly document: ServerJson }> {
     const record = await this.#options.registry.lookup(asker, reference);
@@ -127,6 +136,18 @@ export class ServerRecords {
     return { text: found.text, document: parseServerJson(found.text) };
   }
 
+  /** The text of one version for whoever fetches it; undefined where they can see none. */
+  async readText(asker: Asker, name: string, version: string): Promise<string | undefined> {
+    const versions = await listVisibleVersions(this.#options.db, asker, `mcp:${name}`);
+    return versions.find((each) => versionOf(each) === version)?.text;
+  }
+
+  /** The same as a module, which is what `code_url` leads to. */
+  async readModule(asker: Asker, name: string, version: string): Promise<string | undefined> {
+    const text = await this.readText(asker, name, version);
+    return text === undefined ? undefined : toModule(parseServerJson(text));
+  }
+
   #codeUrl({ displayName }: StoredServer, { version }: ServerJson): string {
     const name = displayName.replace(/^mcp:/, "");
     return `${this.#options.baseUrl()}/registry/mcp/${encodeURIComponent(name)}/${encodeURIComponent(version)}/mod.ts`;
@@ -135,7 +156,7 @@ export class ServerRecords {
   #store(scope: Scope, wanted: WantedServer): Promise<RegisteredServer> {
     const document = parseServerJson(wanted.text);
     return this.#options.db.transaction().execute(async (tx) => {
-      await lockServers(tx, scope);
+      await lockNames(tx, scope);
       const known = await findByRegistryName(tx, scope, document.name);
       const versions = known === undefined ? [] : await listServerVersions(tx, known);
       const name = known?.displayName.replace(/^mcp:/, "") ?? wanted.name ?? shortServerName(document.name);
@@ -163,7 +184,7 @@ export class ServerRecords {
       observed,
     }: WantedServer & { id: string; name: string; document: ServerJson },
   ): Promise<boolean> {
-    if (await isNameTaken(tx, scope, name)) {
+    if ((await findNameHolder(tx, scope, { name: `mcp:${name}`, reserveDays: 0 })) !== undefined) {
       if (observed === true) return false;
       throw new PmlError("capability_name_taken", `Capability name 'mcp:${name}' already exists`, {
         hint: "Choose another name with --name.",
@@ -172,7 +193,18 @@ export class ServerRecords {
     const hash = contentHash(document).slice(0, 4);
     const fqdn = formatFqdn({ ...scope, namespace: "mcp", action: name, hash });
     const { description } = document;
-    return insertServer(tx, scope, { id, name, fqdn, hash, description, visibility, createdBy, ...timeOf(at) });
+    const routing = document.packages === undefined && document.remotes !== undefined ? "cloud" : "local";
+    return insertServer(tx, scope, {
+      id,
+      name,
+      fqdn,
+      hash,
+      description,
+      visibility,
+      routing,
+      createdBy,
+      ...timeOf(at),
+    });
   }
 
   async #insertVersion(
@@ -247,8 +279,4 @@ function versionOf({ text }: StoredServer): string {
 
 function timeOf(at: Date | undefined): { at?: Date } {
   return at === undefined ? {} : { at };
-}
-
-function idOf({ principal }: Asker): string | null {
-  return principal === OWNER ? null : principal;
 }

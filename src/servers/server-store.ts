@@ -1,6 +1,7 @@
 import { sql } from "kysely";
-import type { Scope } from "../capabilities/scope.ts";
-import type { Visibility } from "../capabilities/record.ts";
+import { type Asker, type Scope, STANDARD_SCOPE } from "../capabilities/scope.ts";
+import type { Routing, Visibility } from "../capabilities/record.ts";
+import { visibleTo } from "../capabilities/visibility.ts";
 import type { Db, Tx } from "../db/client.ts";
 
 /** The record of an MCP server, with one of its versions. */
@@ -52,6 +53,15 @@ export async function listServerVersions(
   return rows.map(toServer);
 }
 
+/** All versions of every server with this name that the asker may see; those that everybody knows first. */
+export async function listVisibleVersions(db: Db, asker: Asker, displayName: string): Promise<StoredServer[]> {
+  const { rows } = await sql<ServerRow>`${SERVER}
+    WHERE r.display_name = ${displayName} AND r.record_type = 'mcp-server' AND r.deleted_at IS NULL
+      AND v.source_kind = 'server' AND ${visibleTo(asker)}
+    ORDER BY r.org <> ${STANDARD_SCOPE.org}, r.fqdn, v.version`.execute(db);
+  return rows.map(toServer);
+}
+
 function toServer(row: ServerRow): StoredServer {
   return {
     org: row.org,
@@ -72,6 +82,8 @@ export interface NewServer {
   readonly hash: string;
   readonly description: string;
   readonly visibility: Visibility;
+  /** Programs run here, remote servers do not. */
+  readonly routing: Routing;
   readonly createdBy: string | null;
   /** Left out: now. */
   readonly at?: Date;
@@ -79,7 +91,7 @@ export interface NewServer {
 
 /** Returns whether it was new; the name may belong to somebody else, which is an error of the database. */
 export async function insertServer(tx: Tx, { org, project }: Scope, server: NewServer): Promise<boolean> {
-  const { id, name, fqdn, hash, description, visibility, createdBy, at } = server;
+  const { id, name, fqdn, hash, description, visibility, routing, createdBy, at } = server;
   const inserted = await tx
     .insertInto("capability_records")
     .values({
@@ -94,6 +106,7 @@ export async function insertServer(tx: Tx, { org, project }: Scope, server: NewS
       hash,
       state: "active",
       visibility,
+      routing,
       description,
       created_by: createdBy,
       updated_by: createdBy,
@@ -158,21 +171,4 @@ export async function pointAtVersion(
     .where("org", "=", org)
     .where("id", "=", id)
     .execute();
-}
-
-export async function isNameTaken(tx: Tx, { org, project }: Scope, name: string): Promise<boolean> {
-  const found = await tx
-    .selectFrom("capability_records")
-    .select("id")
-    .where("org", "=", org)
-    .where("project", "=", project)
-    .where("display_name", "=", `mcp:${name}`)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return found !== undefined;
-}
-
-/** One registration at a time in a scope, whichever gateway it comes to. */
-export async function lockServers(tx: Tx, { org, project }: Scope): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`servers ${org}/${project}`}, 0))`.execute(tx);
 }

@@ -1,30 +1,21 @@
 import { z } from "zod";
 import { HEALTHS, ROUTINGS, VISIBILITIES } from "../../../src/capabilities/record.ts";
-import { type Changed, RECORD_SORTS, type RecordQuery, type Registry } from "../../../src/capabilities/registry.ts";
-import type { Scope } from "../../../src/capabilities/scope.ts";
-import { askerOf, defineTool, type OwnAnswer, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { RECORD_SORTS, type RecordQuery } from "../../../src/capabilities/registry.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { withoutUndefined } from "../../../src/without-undefined.ts";
-import { describeBriefly, describeRecord, describeVersion } from "./describe-record.ts";
+import { describeBriefly, describeRecord } from "./describe-record.ts";
+import { createHistory } from "./dns-history.ts";
+import { changed, type DnsParts, json, reads, reference, tags, writes } from "./dns-parts.ts";
+import { createTag } from "./dns-tag.ts";
 
-export interface DnsParts {
-  readonly registry: Registry;
-  readonly scope: Scope;
-}
+export type { DnsParts } from "./dns-parts.ts";
 
 const MOST_RECORDS = 200;
 
-const reads = { readOnlyHint: true, openWorldHint: false } as const;
-const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
-
-const reference = z
-  .string()
-  .min(1)
-  .describe("Name, former name, FQDN or id; @v1, @v1.2.0, @2025-12-22 or @latest after it.");
 const newName = z.string().min(1).describe("namespace:action, for example fs:read_json.");
 export const versionTag = z.string().optional().describe("Semantic version, for example v1.2.0.");
 export const changeSummary = z.string().optional().describe("What is different, for the history.");
-export const tags = z.array(z.string().min(1));
 
 /** The registry: who is behind a name, and everything that can be done to names. */
 export class DnsModule extends ToolModule {
@@ -33,7 +24,8 @@ export class DnsModule extends ToolModule {
   }
 }
 
-function createReaders({ registry, scope }: DnsParts): OwnTool[] {
+function createReaders(parts: DnsParts): OwnTool[] {
+  const { registry, scope, facts } = parts;
   return [
     defineTool({
       name: "dns:lookup",
@@ -47,37 +39,12 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
           ...describeBriefly(record),
           parameters_schema: record.parameters,
           tools_used: record.toolsUsed,
+          ...(await facts.describe(record)),
           ...(record.warning === undefined ? {} : { warnings: [record.warning] }),
         });
       },
     }),
-    defineTool({
-      name: "dns:query",
-      title: "Search the registry",
-      description: "Records by creator, tags, visibility, version and more; all conditions must hold.",
-      input: z.strictObject({
-        created_by: z.string().optional().describe("Creator; * stands for anything: erwan@*."),
-        tags: tags.optional().describe("All of these."),
-        visibility: z.enum(VISIBILITIES).optional(),
-        version_tag: z.string().optional().describe("Tag of the current version; * stands for anything: v1.*."),
-        namespace: z.string().optional(),
-        pattern: z.string().optional().describe("Name; * stands for anything: fs:*."),
-        text: z.string().optional().describe("Words of name or description."),
-        routing: z.enum(ROUTINGS).optional(),
-        health: z.enum(HEALTHS).optional(),
-        record_type: z.enum(["capability", "mcp-server"]).optional(),
-        archived: z.boolean().default(false).describe("Archived records instead of active ones."),
-        sort_by: z.enum(RECORD_SORTS).default("name"),
-        limit: z.number().int().min(1).max(MOST_RECORDS).default(50),
-        cursor: z.string().optional().describe("next_cursor of the page before."),
-      }),
-      annotations: reads,
-      async run(input, context) {
-        const page = await registry.query(askerOf(scope, context), toQuery(input));
-        const { records, nextCursor, total } = page;
-        return json({ records: records.map(describeBriefly), total: total ?? null, next_cursor: nextCursor ?? null });
-      },
-    }),
+    createQuery(parts),
     defineTool({
       name: "dns:whois",
       title: "Everything about a record",
@@ -85,24 +52,47 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
       input: z.strictObject({ fqdn: reference }),
       annotations: reads,
       async run({ fqdn }, context) {
-        return json(describeRecord(await registry.whois(askerOf(scope, context), fqdn)));
+        const record = await registry.whois(askerOf(scope, context), fqdn);
+        return json({ ...describeRecord(record), ...(await facts.describe(record)) });
       },
     }),
-    defineTool({
-      name: "dns:history",
-      title: "Versions of a record",
-      description: "All versions behind a name, newest first, with what changed.",
-      input: z.strictObject({ name: reference }),
-      annotations: reads,
-      async run({ name }, context) {
-        const versions = await registry.history(askerOf(scope, context), name);
-        return json({ name, versions: versions.map(describeVersion) });
-      },
-    }),
+    createHistory(parts),
   ];
 }
 
-function createWriters({ registry, scope }: DnsParts): OwnTool[] {
+function createQuery({ registry, scope, facts }: DnsParts): OwnTool {
+  return defineTool({
+    name: "dns:query",
+    title: "Search the registry",
+    description: "Records by creator, tags, visibility, version and more; all conditions must hold.",
+    input: z.strictObject({
+      created_by: z.string().optional().describe("Creator; * stands for anything: erwan@*."),
+      tags: tags.optional().describe("All of these."),
+      visibility: z.enum(VISIBILITIES).optional(),
+      version_tag: z.string().optional().describe("Tag of the current version; * stands for anything: v1.*."),
+      namespace: z.string().optional(),
+      pattern: z.string().optional().describe("Name; * stands for anything: fs:*."),
+      text: z.string().optional().describe("Words of name or description."),
+      routing: z.enum(ROUTINGS).optional(),
+      health: z.enum(HEALTHS).optional(),
+      record_type: z.enum(["capability", "mcp-server"]).optional(),
+      archived: z.boolean().default(false).describe("Archived records instead of active ones."),
+      sort_by: z.enum(RECORD_SORTS).default("name"),
+      limit: z.number().int().min(1).max(MOST_RECORDS).default(50),
+      cursor: z.string().optional().describe("next_cursor of the page before."),
+    }),
+    annotations: reads,
+    async run(input, context) {
+      const page = await registry.query(askerOf(scope, context), toQuery(input));
+      const { records, nextCursor, total } = page;
+      const described = records.map((record) => ({ ...describeBriefly(record), routing: facts.routingOf(record) }));
+      return json({ records: described, total: total ?? null, next_cursor: nextCursor ?? null });
+    },
+  });
+}
+
+function createWriters(parts: DnsParts): OwnTool[] {
+  const { registry, scope, facts } = parts;
   return [
     defineTool({
       name: "dns:rename",
@@ -115,16 +105,7 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
         return json({ ...changed(renamed), old_name: renamed.oldName, old_fqdn: renamed.oldFqdn });
       },
     }),
-    defineTool({
-      name: "dns:tag",
-      title: "Tag a capability",
-      description: "Replaces the tags of a capability.",
-      input: z.strictObject({ name: reference, tags }),
-      annotations: { ...writes, idempotentHint: true },
-      async run({ name, tags: wanted }, context) {
-        return json(changed(await registry.tag(askerOf(scope, context), { name, tags: wanted })));
-      },
-    }),
+    createTag(parts),
     defineTool({
       name: "dns:fork",
       title: "Copy a capability",
@@ -135,7 +116,8 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
       }),
       annotations: writes,
       async run(input, context) {
-        return json(changed(await registry.fork(askerOf(scope, context), withoutUndefined(input))));
+        const forked = await registry.fork(askerOf(scope, context), withoutUndefined(input));
+        return json({ ...changed(forked), ...(await facts.describe(forked.record)) });
       },
     }),
     defineTool({
@@ -153,7 +135,7 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
         return json(changed(await registry.merge(askerOf(scope, context), withoutUndefined(input))));
       },
     }),
-    createUpdate({ registry, scope }),
+    createUpdate(parts),
   ];
 }
 
@@ -197,12 +179,4 @@ function toQuery(input: QueryInput): RecordQuery {
   } = input;
   const states = archived ? (["archived"] as const) : undefined;
   return withoutUndefined({ ...rest, createdBy, versionTag: tag, recordType, sortBy, states });
-}
-
-export function changed({ record, warnings }: Changed): Readonly<Record<string, unknown>> {
-  return { ...describeBriefly(record), forked_from: record.forkedFrom ?? null, aliases: record.aliases, warnings };
-}
-
-export function json(value: Readonly<Record<string, unknown>>): OwnAnswer {
-  return { kind: "json", value };
 }
