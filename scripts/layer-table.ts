@@ -105,7 +105,14 @@ export const LAYERS: readonly Layer[] = [
   { name: "servers", files: ["src/servers/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts", "src/open-records.ts", "src/open-signing.ts"],
+    files: [
+      "src/app.ts",
+      "src/call-tool.ts",
+      "src/name-facts.ts",
+      "src/open-engine.ts",
+      "src/open-records.ts",
+      "src/open-signing.ts",
+    ],
     uses: [
       "config",
       "secrets",
@@ -116,6 +123,7 @@ export const LAYERS: readonly Layer[] = [
       "results",
       "discovery",
       "permissions",
+      "permission-words",
       "execution",
       "execution-ports",
       "sandbox",

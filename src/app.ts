@@ -28,6 +28,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import type { NameFacts } from "./name-facts.ts";
 import { openEngine } from "./open-engine.ts";
 import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
@@ -58,6 +59,7 @@ export interface App extends AsyncDisposable {
   readonly permissions: Permissions;
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly names: NameFacts;
   readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
@@ -108,13 +110,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
   const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
-  const { engine, registry, inspector, suggest } = opening.use(openEngine({ ...common, client, usage }));
+  const { engine, registry, names, inspector, suggest } = opening.use(openEngine({ ...common, client, usage }));
   const records = opening.use(await openRecords({ ...common, db: client.db, registry }));
   const open = opening.move();
   return {
     events,
     engine,
     registry,
+    names,
     records,
     inspector,
     suggest,
