@@ -19,7 +19,6 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
   const { registry, engine, names, upstreams } = app;
   const capabilities = new CapabilityServer({
     registry,
-    facts: app.records.facts,
     scope,
     engine,
     list: (asker, choice) => names.listed(asker, choice),
