@@ -172,6 +172,7 @@ export const LAYERS: readonly Layer[] = [
       "daemon",
       "mcp",
       "upstream",
+      "servers",
       "client",
       "clients",
       "permissions",

@@ -8,7 +8,7 @@ import { type Route, sendJson } from "./http-server.ts";
 
 const owner = { scope: DEFAULT_SCOPE, principal: OWNER };
 /** Nobody in particular: sees what is public. */
-const NOBODY = { scope: { org: "", project: "" }, principal: "" };
+const NOBODY = { scope: { org: "", project: "" }, principal: "00000000-0000-0000-0000-000000000000" };
 
 const aliasRequest = z.strictObject({ name: z.string().min(1), alias: z.string().min(1) });
 const serverRequest = z.strictObject({

@@ -7,7 +7,7 @@ import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts"
 import { describeVersion } from "./describe-record.ts";
 import { type DnsParts, json, reads, reference } from "./dns-parts.ts";
 
-const version = z.string().min(1).describe("v1, v1.2.0, 2025-12-22 or latest.");
+const version = z.string().min(1).describe("1, v1, v1.2.0, 2025-12-22 or latest.");
 
 /** Versions with what changed from each to the next, and any two compared. */
 export function createHistory({ registry, scope, facts }: DnsParts): OwnTool {
@@ -66,12 +66,18 @@ interface Marks {
   readonly versions: readonly CapabilityVersion[];
 }
 
+/** A bare number is that version, whatever tags there are. */
+function pickOne(text: string, marks: Marks): number {
+  const numbered = marks.versions.find((each) => String(each.version) === text);
+  return numbered?.version ?? pickVersion(parseSpecifier(text), marks);
+}
+
 function pickTwo(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   marks: Marks,
 ): [from: number, to: number] {
-  const last = pickVersion(parseSpecifier(to ?? "latest"), marks);
-  if (from !== undefined) return [pickVersion(parseSpecifier(from), marks), last];
+  const last = pickOne(to ?? "latest", marks);
+  if (from !== undefined) return [pickOne(from, marks), last];
   const before = marks.versions.map((each) => each.version).find((number) => number < last);
   if (before !== undefined) return [before, last];
   throw new PmlError("version_not_found", `${marks.name} has no version before ${last}`, {

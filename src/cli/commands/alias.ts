@@ -1,4 +1,4 @@
-import type { LookupAnswer, WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../client/answers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../errors.ts";
 import type { Command } from "../command.ts";
@@ -27,12 +27,15 @@ export const alias: Command = {
       throw new PmlError("usage", "The other name is missing", {
         hint: `For example: pml alias ${action} ${name} fs:read`,
       });
-    const record = await callDaemon<LookupAnswer>(daemon, "POST", `/api/aliases/${action}`, { name, alias: other });
+    const record = await callDaemon<{ displayName: string }>(daemon, "POST", `/api/aliases/${action}`, {
+      name,
+      alias: other,
+    });
     const [done, undo] = action === "add" ? ["leads to", "retire"] : ["does not lead any more to", "add"];
     return {
       data: record,
-      text: `${other} ${done} ${record.display_name}`,
-      notes: [`Undo: pml alias ${undo} ${record.display_name} ${other}`],
+      text: `${other} ${done} ${record.displayName}`,
+      notes: [`Undo: pml alias ${undo} ${record.displayName} ${other}`],
     };
   },
 };

@@ -12,10 +12,10 @@ export const diff: Command = {
   name: "diff",
   group: "Look",
   summary: "what differs between two versions; left out: the last two",
-  examples: ["pml diff fs:read_json", "pml diff fs:read_json v1 v3"],
+  examples: ["pml diff fs:read_json", "pml diff fs:read_json 1 3"],
   args: [
     recordArgument,
-    { name: "[from]", description: "v1, v1.2.0, a date" },
+    { name: "[from]", description: "1, v1.2.0, a date" },
     { name: "[to]", description: "the same; left out: the current one" },
   ],
   options: [noStartOption],
