@@ -73,7 +73,13 @@ export async function setCurrentVersion(
 ): Promise<void> {
   await tx
     .updateTable("capability_records")
-    .set({ version: row.version, version_tag: row.versionTag ?? null, updated_by: row.by, updated_at: sql`now()` })
+    .set({
+      version: row.version,
+      version_tag: row.versionTag ?? null,
+      verified: false,
+      updated_by: row.by,
+      updated_at: sql`now()`,
+    })
     .where("org", "=", org)
     .where("id", "=", row.recordId)
     .execute();
@@ -125,4 +131,20 @@ export async function nextVersion(tx: Tx, { org }: Scope, recordId: string): Pro
     .where("record_id", "=", recordId)
     .executeTakeFirst();
   return (row?.last ?? 0) + 1;
+}
+
+/** It was shown to do again what it did; that holds for this version, as long as it is the current one. */
+export async function markVerified(
+  db: Db,
+  { org }: Scope,
+  { id, version }: { readonly id: string; readonly version: number },
+): Promise<void> {
+  await db
+    .updateTable("capability_records")
+    .set({ verified: true })
+    .where("org", "=", org)
+    .where("id", "=", id)
+    .where("version", "=", version)
+    .where("verified", "=", false)
+    .execute();
 }

@@ -10,17 +10,17 @@ import { reachDaemon } from "./daemon-access.ts";
  * other file, which others know how to read.
  */
 export function readServerRecord(path: string): string | undefined {
-  if (!path.endsWith(".json")) return undefined;
-  const text = tryRead(path);
+  const text = path.endsWith(".json") ? tryRead(path) : undefined;
   const value = text === undefined ? undefined : tryParse(text);
   if (text === undefined || typeof value !== "object" || value === null) return undefined;
-  if ("mcpName" in value) {
-    const manifest = parseManifest(text);
-    return manifest && JSON.stringify(fromManifest(manifest), null, 2);
-  }
-  const isServer = "name" in value && "version" in value && ("packages" in value || "remotes" in value);
-  const says = "$schema" in value && String(value.$schema).endsWith("/server.schema.json");
-  return isServer || says ? text : undefined;
+  if (!("mcpName" in value)) return looksLikeServer(value) ? text : undefined;
+  const manifest = parseManifest(text);
+  return manifest && JSON.stringify(fromManifest(manifest), null, 2);
+}
+
+function looksLikeServer(value: object): boolean {
+  if ("$schema" in value && String(value.$schema).endsWith("/server.schema.json")) return true;
+  return "name" in value && "version" in value && ("packages" in value || "remotes" in value);
 }
 
 export async function importServerRecord(input: Input, text: string): Promise<Answer> {
