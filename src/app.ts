@@ -110,17 +110,13 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
   const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
-  const { engine, registry, names, inspector, suggest } = opening.use(openEngine({ ...common, client, usage }));
-  const records = opening.use(await openRecords({ ...common, db: client.db, registry }));
+  const runs = opening.use(openEngine({ ...common, client, usage }));
+  const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
   const open = opening.move();
   return {
     events,
-    engine,
-    registry,
-    names,
+    ...runs,
     records,
-    inspector,
-    suggest,
     upstreams,
     usage,
     permissions,
