@@ -60,7 +60,8 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
       if (kind === "scope_changed" || kind === "permissions_changed") routings.refresh(scope);
     }),
   );
-  routings.refresh(scope);
+  // Known before anybody asks, and the same in every export of the same memory.
+  await routings.update(scope);
   return {
     servers,
     facts: createFacts(servers, routings, permissions),

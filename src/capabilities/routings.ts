@@ -28,7 +28,7 @@ export class Routings {
       running.again = true;
       return;
     }
-    const done = this.#refresh(scope)
+    const done = this.update(scope)
       .catch(this.#options.onError)
       .then(() => {
         const again = this.#running.get(key)?.again === true;
@@ -36,6 +36,17 @@ export class Routings {
         if (again) this.refresh(scope);
       });
     this.#running.set(key, { again: false, done });
+  }
+
+  /** The same, to be waited for. */
+  async update(scope: Scope): Promise<void> {
+    const { db, routingOf } = this.#options;
+    const tools = await listUsedTools(db, scope);
+    await inheritRoutings(
+      db,
+      scope,
+      tools.filter((tool) => routingOf(tool) === "local"),
+    );
   }
 
   /** What is kept where it is known, and otherwise what follows from the tools. */
@@ -49,21 +60,11 @@ export class Routings {
     routing: Routing | undefined,
   ): Promise<void> {
     await setExplicitRouting(this.#options.db, { org, project }, { id, routing });
-    await this.#refresh({ org, project });
+    await this.update({ org, project });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done));
-  }
-
-  async #refresh(scope: Scope): Promise<void> {
-    const { db, routingOf } = this.#options;
-    const tools = await listUsedTools(db, scope);
-    await inheritRoutings(
-      db,
-      scope,
-      tools.filter((tool) => routingOf(tool) === "local"),
-    );
   }
 }
 
