@@ -11,7 +11,11 @@ export interface Layer {
  * the check: the table is changed on purpose or not at all.
  */
 export const LAYERS: readonly Layer[] = [
-  { name: "errors", files: ["src/error-kinds.ts", "src/errors.ts"], uses: [] },
+  {
+    name: "errors",
+    files: ["src/error-kind.ts", "src/error-kinds.ts", "src/errors.ts", "src/record-errors.ts"],
+    uses: [],
+  },
   { name: "events", files: ["src/events.ts"], uses: [] },
   {
     name: "basics",
@@ -36,6 +40,7 @@ export const LAYERS: readonly Layer[] = [
   },
   { name: "permission-words", files: ["src/permissions/effect.ts", "src/permissions/tool-pattern.ts"], uses: [] },
   { name: "config", files: ["src/config/"], uses: ["permission-words", "errors", "basics"] },
+  { name: "client", files: ["src/client/"], uses: [] },
   { name: "secrets", files: ["src/secrets/"], uses: ["errors"] },
   { name: "clients", files: ["src/clients/"], uses: ["config", "errors", "basics"] },
   { name: "auth", files: ["src/auth/"], uses: ["config", "errors", "basics"] },
@@ -53,7 +58,7 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
   },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
-  { name: "capabilities", files: ["src/capabilities/"], uses: ["config", "db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["analysis", "config", "db-client", "errors", "basics"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
@@ -100,9 +105,18 @@ export const LAYERS: readonly Layer[] = [
     files: ["src/upstream/"],
     uses: ["execution-ports", "capabilities", "config", "secrets", "db-client", "errors", "basics"],
   },
+  { name: "servers", files: ["src/servers/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/name-facts.ts", "src/open-discovery.ts", "src/open-engine.ts"],
+    files: [
+      "src/app.ts",
+      "src/call-tool.ts",
+      "src/name-facts.ts",
+      "src/open-discovery.ts",
+      "src/open-engine.ts",
+      "src/open-records.ts",
+      "src/open-signing.ts",
+    ],
     uses: [
       "config",
       "secrets",
@@ -119,6 +133,7 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "sandbox",
+      "servers",
       "upstream",
       "usage",
       "events",
@@ -164,6 +179,8 @@ export const LAYERS: readonly Layer[] = [
       "daemon",
       "mcp",
       "upstream",
+      "servers",
+      "client",
       "clients",
       "permissions",
       "config",

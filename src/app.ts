@@ -1,4 +1,5 @@
 import type { Registry } from "./capabilities/registry.ts";
+import type { Signing } from "./capabilities/signature.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
@@ -17,6 +18,7 @@ import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/
 import type { ExportFooter } from "./housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
 import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
+import { checkSignatures } from "./housekeeping/check-signatures.ts";
 import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
@@ -31,6 +33,8 @@ import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retentio
 import type { Logger } from "./log.ts";
 import type { NameFacts } from "./name-facts.ts";
 import { openEngine } from "./open-engine.ts";
+import { openRecords, type Records } from "./open-records.ts";
+import { openSigning } from "./open-signing.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
@@ -59,6 +63,7 @@ export interface App extends AsyncDisposable {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly names: NameFacts;
+  readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   /** Whether an agent may call a tool itself. */
@@ -91,15 +96,10 @@ export interface AppOptions {
 
 export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
   await using opening = new AsyncDisposableStack();
+  const signing = openSigning(config);
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
-  opening.use(
-    await watchScopes({
-      client,
-      onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
-      onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
-    }),
-  );
+  opening.use(await watchChanges(client, events, log));
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
@@ -117,14 +117,15 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const runs = opening.use(
-    openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
-  );
+  const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
+  const runs = opening.use(openEngine({ ...common, client, usage }));
+  const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
   const open = opening.move();
   return {
     events,
     ...runs,
     indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
+    records,
     upstreams,
     usage,
     permissions,
@@ -138,10 +139,18 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     },
     decideTool: (id) => decideTool(permissions, upstreams, id),
     ...createReviewOperations(client, upstreams),
-    ...createMemoryOperations(config, client),
+    ...createMemoryOperations(config, client, signing),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {
+  return watchScopes({
+    client,
+    onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+    onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
 }
 
 function createReviewOperations(
@@ -159,9 +168,11 @@ function createReviewOperations(
 }
 
 function createMemoryOperations(
-  { database, home }: Config,
+  { database, home, signing }: Config,
   client: DatabaseClient,
+  keys: Signing,
 ): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  const check = checkSignatures(keys, signing.required);
   return {
     databaseStatus: async () => ({
       engine: client.engine,
@@ -169,7 +180,7 @@ function createMemoryOperations(
       schemaVersion: await readSchemaVersion(client.db),
     }),
     exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
-    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path)),
+    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path, check)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
 import type { Registry } from "./capabilities/registry.ts";
 import type { Scope } from "./capabilities/scope.ts";
+import type { Signing } from "./capabilities/signature.ts";
 import { createCallTool } from "./call-tool.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
@@ -32,6 +33,7 @@ export interface EngineParts {
   readonly config: Config;
   readonly scope: Scope;
   readonly client: DatabaseClient;
+  readonly signing: Signing;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
@@ -53,13 +55,13 @@ const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
 /** Everything that runs programs, put together. */
 export function openEngine(parts: EngineParts): OpenEngine {
-  const { config, scope, client, upstreams, usage, permissions, events, log } = parts;
+  const { config, scope, client, signing, upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
-  const analysed = new AnalysedPrograms(tools);
+  const analysed = new AnalysedPrograms(tools, signing);
   const registry = new CapabilityRegistry({
     db,
     policy: () => config.naming,

@@ -28,6 +28,7 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
   return new PmlStdServer({
     scope,
     registry,
+    facts: app.records.facts,
     capabilities,
     tools: (asker) => listKnown(gateway(), capabilities, asker),
     servers: () =>

@@ -88,9 +88,10 @@ export class Engine {
   /** Why a capability cannot be run at once, with these arguments and without asking anybody; undefined where it can. */
   async whyNotAtOnce(scope: Scope, request: ExecuteRequest, caller: RunCaller): Promise<string | undefined> {
     try {
-      const runnable = await this.#find(scope, request);
+      const asker = { scope, principal: caller.principal };
+      const runnable = await this.#find(asker, request);
       const run = newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
-      const tools = await this.programs.reachableTools(scope, runnable);
+      const tools = await this.programs.reachableTools(asker, runnable);
       const { decision, reasons } = await this.#approver.judge(run, runnable, tools);
       if (decision === "allow") return undefined;
       const what = decision === "deny" ? "it is not permitted" : "a person would have to be asked";
