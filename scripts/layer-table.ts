@@ -29,6 +29,7 @@ export const LAYERS: readonly Layer[] = [
       "src/storable.ts",
       "src/tracing.ts",
       "src/visible.ts",
+      "src/without-undefined.ts",
       "src/write-together.ts",
     ],
     uses: [],
@@ -131,6 +132,7 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "capabilities",
+      "permission-words",
       "config",
       "errors",
       "basics",
@@ -141,10 +143,11 @@ export const LAYERS: readonly Layer[] = [
     files: ["src/http/"],
     uses: ["auth", "app", "execution", "permissions", "capabilities", "events", "errors", "basics"],
   },
+  { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "capabilities", "errors", "basics"] },
   {
     name: "daemon",
     files: ["src/daemon/"],
-    uses: ["auth", "app", "http", "mcp", "permissions", "capabilities", "config", "db", "errors", "basics"],
+    uses: ["std", "auth", "app", "http", "mcp", "permissions", "capabilities", "config", "db", "errors", "basics"],
   },
   {
     name: "cli",

@@ -22,7 +22,7 @@ export type CapabilitySource =
   | { readonly type: "dag"; readonly dagStructure: DagStructure }
   | { readonly type: "tool"; readonly toolId: string; readonly defaultArgs?: JsonObject };
 
-type CapabilityState = "draft" | "active" | "archived" | "deleted";
+export type CapabilityState = "draft" | "active" | "archived" | "deleted";
 
 /** How long answers may be remembered: not at all, while the process lives, or in the database. */
 export type CachePolicy = "none" | "memoize" | "persistent";

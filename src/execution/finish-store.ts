@@ -5,7 +5,7 @@ import type { LearnedEdge } from "../learning/observed-edges.ts";
 import type { JournalEntry } from "./journal.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
-import { OWNER } from "./ports.ts";
+import { OWNER } from "../capabilities/scope.ts";
 import type { Trace } from "./trace.ts";
 
 /** How a run ended and what is to be remembered of it. */

@@ -20,6 +20,7 @@ import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
+import { handleCalls } from "./short-way.ts";
 import type { ToolNames } from "./surface.ts";
 import { createToolCaller } from "./tool-caller.ts";
 import { traceCall } from "./trace-call.ts";
@@ -133,9 +134,9 @@ function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames |
   });
 }
 
-function handleTools({ server }: McpServer, serving: Serving): void {
-  const callTool = createToolCaller({ ...serving, server });
-  server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
+function handleTools(mcp: McpServer, serving: Serving): void {
+  const callTool = createToolCaller({ ...serving, server: mcp.server });
+  handleCalls(mcp, ({ params }, ctx) => callTool(params, ctx));
 }
 
 function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {

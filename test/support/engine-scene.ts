@@ -1,9 +1,9 @@
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { Scope } from "../../src/capabilities/scope.ts";
+import { OWNER, type Scope } from "../../src/capabilities/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { createEventBus } from "../../src/events.ts";
 import { Engine } from "../../src/execution/engine.ts";
-import { type CallableTool, OWNER, type ToolDirectory } from "../../src/execution/ports.ts";
+import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import type { EffectHints } from "../../src/permissions/effect.ts";

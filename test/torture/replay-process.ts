@@ -9,7 +9,7 @@ import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { Journal } from "../../src/execution/journal.ts";
-import { OWNER } from "../../src/execution/ports.ts";
+import { OWNER } from "../../src/capabilities/scope.ts";
 import type { ExecuteAnswer } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";

@@ -3,11 +3,12 @@ import type { Scope } from "../../capabilities/scope.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
-import { OWNER, type RunCaller } from "../../execution/ports.ts";
 import { SyntaxFailure } from "../../execution/programs.ts";
 import type { ExecuteAnswer, ExecuteRequest, NewName } from "../../execution/requests.ts";
 import type { JsonObject } from "../../json.ts";
+import { withoutUndefined } from "../../without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "../own-tool.ts";
+import { toRunCaller } from "../run-caller.ts";
 
 export interface ExecuteParts {
   readonly engine: Engine;
@@ -98,7 +99,7 @@ type Answer = Readonly<Record<string, unknown>> & { readonly status: string };
 
 async function answerRequest(parts: ExecuteParts, values: Input, context: CallContext): Promise<Answer> {
   const { engine, scope } = parts;
-  const reach = { caller: toCaller(context), signal: context.signal };
+  const reach = { caller: toRunCaller(context), signal: context.signal };
   refuseTwoSources(values);
   const { continue_workflow: going, intent } = values;
   if (going !== undefined) {
@@ -163,10 +164,6 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
   return given === undefined && context === undefined ? undefined : { ...context, ...given };
 }
 
-function toCaller({ principal = OWNER, client, meta, ask, progress }: CallContext): RunCaller {
-  return withoutUndefined({ principal, client, meta, ask, onProgress: progress }) as RunCaller;
-}
-
 /** How a person is reached who has to decide. */
 function withLinks({ approvalUrl }: ExecuteParts, answer: ExecuteAnswer): Answer {
   if (answer.status !== "approval_required") return { ...answer };
@@ -187,12 +184,4 @@ function describeError(error: unknown, started: number): Answer {
   if (!(error instanceof PmlError)) throw error;
   const { code, message, hint } = error;
   return { ...base, error: withoutUndefined({ code, message, hint }) };
-}
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-function withoutUndefined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>;
 }
