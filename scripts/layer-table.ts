@@ -44,6 +44,7 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/db/client.ts",
       "src/db/columns.ts",
+      "src/db/curation-tables.ts",
       "src/db/execution-tables.ts",
       "src/db/learning-tables.ts",
       "src/db/permission-tables.ts",
@@ -89,6 +90,13 @@ export const LAYERS: readonly Layer[] = [
     ],
   },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["capabilities", "db-client", "errors", "basics"] },
+  { name: "naming", files: ["src/naming/"], uses: ["capabilities"] },
+  { name: "llm", files: ["src/llm/"], uses: ["config", "errors", "basics"] },
+  {
+    name: "curation",
+    files: ["src/curation/"],
+    uses: ["naming", "llm", "capabilities", "db-client", "events", "errors", "basics"],
+  },
   { name: "results", files: ["src/results/"], uses: ["capabilities", "db-client", "errors"] },
   { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "basics"] },
   { name: "usage", files: ["src/usage/"], uses: ["auth", "capabilities", "db-client", "basics"] },
@@ -99,7 +107,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/open-curation.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",
@@ -109,6 +117,8 @@ export const LAYERS: readonly Layer[] = [
       "housekeeping",
       "results",
       "discovery",
+      "curation",
+      "llm",
       "permissions",
       "execution",
       "execution-ports",
@@ -131,6 +141,8 @@ export const LAYERS: readonly Layer[] = [
       "discovery",
       "execution",
       "execution-ports",
+      "curation",
+      "llm",
       "capabilities",
       "permission-words",
       "config",
@@ -141,7 +153,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "http",
     files: ["src/http/"],
-    uses: ["auth", "app", "execution", "permissions", "capabilities", "events", "errors", "basics"],
+    uses: ["auth", "app", "execution", "permissions", "capabilities", "curation", "events", "errors", "basics"],
   },
   { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "capabilities", "errors", "basics"] },
   {
@@ -163,6 +175,7 @@ export const LAYERS: readonly Layer[] = [
       "secrets",
       "db",
       "housekeeping",
+      "curation",
       "errors",
       "basics",
     ],

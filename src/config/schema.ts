@@ -1,18 +1,14 @@
 import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
+import { curationSchema } from "./curation-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
+import { secretReference } from "./secret-schema.ts";
 
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
 const changedTools = z.enum(["allow", "warn", "block"]);
-
-/** A secret is named, not written down: the environment or a file has it. */
-const secretReference = z.union([
-  z.strictObject({ env: z.string().min(1) }),
-  z.strictObject({ file: z.string().min(1) }),
-]);
 
 const serverOauth = z
   .strictObject({
@@ -209,6 +205,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
+  curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   secrets: z
     .strictObject({

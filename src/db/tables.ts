@@ -1,5 +1,6 @@
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type { CapabilitySuggestionTable } from "./curation-tables.ts";
 import type { ExecutionRunTable, ExecutionTraceTable, RunJournalTable, TaskResultTable } from "./execution-tables.ts";
 import type {
   CapabilityDecisionTable,
@@ -212,6 +213,7 @@ export interface Tables {
   capability_rename_history: RenameHistoryTable;
   capability_source: CapabilitySourceTable;
   capability_stat: CapabilityStatTable;
+  capability_suggestion: CapabilitySuggestionTable;
   capability_versions: CapabilityVersionTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;

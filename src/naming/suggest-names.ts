@@ -1,16 +1,8 @@
+import type { CurationSuggestion } from "../capabilities/curation-suggestion.ts";
 import { parseName } from "../capabilities/fqdn.ts";
 import { clusterByTools } from "./clusters.ts";
 import type { Nameable } from "./nameable.ts";
 import { LONGEST_NAME, type ProposedName, proposeName } from "./propose-name.ts";
-
-/** A name for one capability that nothing else has. */
-export interface NameSuggestion {
-  readonly id: string;
-  readonly currentName: string;
-  readonly suggestedName: string;
-  readonly confidence: number;
-  readonly reasoning: string;
-}
 
 /** Makes a name for each; the outcome of a language model can take the place of the heuristics. */
 export type Propose = (nameable: Nameable) => ProposedName;
@@ -21,23 +13,27 @@ export interface TakenNames {
   isRejected(id: string, name: string): boolean;
 }
 
-/** One name each, no two the same. Those with the same tools come one after the other, the surest first. */
+/**
+ * One name each, no two the same. Those with the same tools come one after the other, the surest first.
+ * Whatever has the right name already is left out.
+ */
 export function suggestNames(
   nameables: readonly Nameable[],
   taken: TakenNames,
   propose: Propose = proposeName,
-): NameSuggestion[] {
+): CurationSuggestion[] {
   const given = new Set<string>();
-  const isFree = (id: string, name: string): boolean =>
-    !given.has(name) && !taken.isTaken(name) && !taken.isRejected(id, name);
   return clusterByTools(nameables).flatMap((cluster) =>
     cluster
       .map((nameable) => ({ nameable, proposed: propose(nameable) }))
       .toSorted((a, b) => b.proposed.confidence - a.proposed.confidence)
-      .map(({ nameable: { id, currentName }, proposed }) => {
-        const { name, confidence, reasoning } = findFreeVariant(proposed, (each) => isFree(id, each));
+      .flatMap(({ nameable: { id, currentName }, proposed }) => {
+        if (proposed.name === currentName) return [];
+        const isFree = (name: string): boolean =>
+          !given.has(name) && !taken.isTaken(name) && !taken.isRejected(id, name);
+        const { name, confidence, reasoning } = findFreeVariant(proposed, isFree);
         given.add(name);
-        return { id, currentName, suggestedName: name, confidence, reasoning };
+        return [{ id, currentName, suggestedName: name, confidence, reasoning }];
       }),
   );
 }
@@ -57,7 +53,7 @@ function findFreeVariant(proposed: ProposedName, isFree: (name: string) => boole
   return {
     name: variant,
     confidence: Math.round(confidence * factor * 100) / 100,
-    reasoning: `${reasoning}; ${name} is taken, so ${variant}`,
+    reasoning: `${reasoning}; ${name} is taken or was turned down, so ${variant}`,
   };
 }
 
