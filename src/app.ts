@@ -5,6 +5,7 @@ import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
 import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import { contentHash } from "./content-hash.ts";
+import type { Curator } from "./curation/curator.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -25,6 +26,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import { curationJob, openCurator, watchForCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
@@ -54,6 +56,7 @@ export interface App extends AsyncDisposable {
   readonly engine: Engine;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  readonly curator: Curator;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
@@ -91,13 +94,6 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
-  opening.use(
-    await startJobs({
-      client,
-      jobs: housekeepingJobs({ client, permissions, runs: config.runs, backup }),
-      onError: (error) => log.error({ error: error.message }, "job queue"),
-    }),
-  );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
@@ -105,15 +101,26 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, inspector, suggest } = opening.use(
+  const { engine, registry, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
+  const curation = { config, scope: DEFAULT_SCOPE, client, registry, events };
+  const curator = openCurator(curation);
+  const jobs = opening.use(
+    await startJobs({
+      client,
+      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curationJob(curator, curation)],
+      onError: (error) => log.error({ error: error.message }, "job queue"),
+    }),
+  );
+  opening.use(watchForCuration({ ...curation, trigger: (job) => jobs.trigger(job), log }));
   const open = opening.move();
   return {
     events,
     engine,
     inspector,
     suggest,
+    curator,
     upstreams,
     usage,
     permissions,

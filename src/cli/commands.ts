@@ -5,6 +5,7 @@ import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
+import { curate } from "./commands/curate.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -57,6 +58,7 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  curate,
   login,
   logout,
   add,

@@ -37,6 +37,8 @@ export interface CurationRequest {
   readonly model?: LanguageModel;
   /** Nothing is kept or changed. */
   readonly dryRun?: boolean;
+  /** Instead of the configured one. */
+  readonly minConfidence?: number;
 }
 
 export interface Suggestions {
@@ -118,8 +120,9 @@ export class Curator {
   /** Applies what is sure enough. What somebody named is never renamed without being asked. */
   async auto(request: CurationRequest): Promise<AutoSummary> {
     const { suggestions, warnings } = await this.suggest(request);
+    const { minConfidence = this.#options.minConfidence } = request;
     const sure = suggestions.filter(
-      ({ confidence, currentName }) => confidence > this.#options.minConfidence && isUnnamed(currentName),
+      ({ confidence, currentName }) => confidence > minConfidence && isUnnamed(currentName),
     );
     const waiting = suggestions.filter((suggestion) => !sure.includes(suggestion));
     const renames = sure.map(({ id, suggestedName }) => ({ id, name: suggestedName }));

@@ -33,7 +33,7 @@ export interface GatewayParts {
 /** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
-  const { upstreams, usage, results, engine, suggest } = app;
+  const { upstreams, usage, results, engine, suggest, curator } = app;
   const gateway = opening.use(
     new Gateway({
       upstreams,
@@ -46,6 +46,8 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
           ...parts,
           engine,
           suggest,
+          curator,
+          sampling: config.curation.sampling,
           scope: DEFAULT_SCOPE,
           approvalUrl: (id) => new URL(`/approvals/${id}`, url()).href,
         }),

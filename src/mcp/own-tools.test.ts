@@ -19,6 +19,8 @@ const definitions = createOwnTools({
   maxResultBytes: () => 0,
   engine: unused,
   suggest: unused,
+  curator: unused,
+  sampling: false,
   scope: { org: "local", project: "default" },
   approvalUrl: (id) => id,
 }).map(({ definition }) => definition);

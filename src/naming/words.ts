@@ -3,7 +3,7 @@ const VERBS = new Set(
   `add aggregate alert analyse analyze answer append approve archive assign ask audit average backup benchmark blame book
   build bump calculate call cancel capture categorise categorize chart check classify clean clear click clone close collect
   combine commit compare compile compress compute concat concatenate connect convert copy count crawl create debug decode
-  decrypt deduplicate delete deploy describe detect diff disable display download draft draw echo edit email embed enable
+  decrypt deduplicate delete deploy describe detect diff disable display double download draft draw echo edit email embed enable
   encode encrypt estimate evaluate execute expand explain export extract fetch fill filter finalise finalize find fix flatten
   follow forecast forget fork format forward generate get grep group highlight import increase increment index initialise inspect
   insert install invite invoice join kill label link lint list load lock login logout lookup mail make map mark measure merge
