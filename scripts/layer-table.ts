@@ -53,7 +53,7 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
   },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
-  { name: "capabilities", files: ["src/capabilities/"], uses: ["db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["config", "db-client", "errors", "basics"] },
   {
     name: "permissions",
     files: ["src/permissions/"],

@@ -1,3 +1,4 @@
+import type { Registry } from "./capabilities/registry.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
@@ -54,6 +55,7 @@ export interface App extends AsyncDisposable {
   readonly usage: UsageLog;
   readonly permissions: Permissions;
   readonly engine: Engine;
+  readonly registry: Registry;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly curator: Curator;
@@ -118,6 +120,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   return {
     events,
     engine,
+    registry,
     inspector,
     suggest,
     curator,

@@ -117,6 +117,26 @@ export const ERRORS = {
     exit: EXIT.notFound,
     meaning: "No capability has that name in the scope.",
   },
+  version_not_found: {
+    id: "PML-E3050",
+    exit: EXIT.notFound,
+    meaning: "The capability has no version like the one that was asked for.",
+  },
+  capability_archived: {
+    id: "PML-E3051",
+    exit: EXIT.failed,
+    meaning: "The capability was archived and has to be restored before it can be used.",
+  },
+  capability_foreign: {
+    id: "PML-E3052",
+    exit: EXIT.refused,
+    meaning: "The capability belongs to another project and can only be changed there.",
+  },
+  version_tag_taken: {
+    id: "PML-E3053",
+    exit: EXIT.failed,
+    meaning: "Another version of the capability has that tag.",
+  },
   capability_name_taken: {
     id: "PML-E3004",
     exit: EXIT.failed,

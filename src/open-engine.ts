@@ -1,3 +1,5 @@
+import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
+import type { Registry } from "./capabilities/registry.ts";
 import { listCapabilitySummaries } from "./capabilities/capability-store.ts";
 import type { Scope } from "./capabilities/scope.ts";
 import { createCallTool } from "./call-tool.ts";
@@ -5,6 +7,8 @@ import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { createSuggest, type Suggest } from "./discovery/suggest.ts";
 import type { EventBus } from "./events.ts";
+import { AnalysedPrograms } from "./execution/analysed-programs.ts";
+import { Programs } from "./execution/programs.ts";
 import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
@@ -28,6 +32,7 @@ export interface EngineParts {
 
 export interface OpenEngine extends AsyncDisposable {
   readonly engine: Engine;
+  readonly registry: Registry;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
 }
@@ -42,9 +47,18 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const stack = new AsyncDisposableStack();
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
+  const analysed = new AnalysedPrograms(tools);
+  const registry = new CapabilityRegistry({
+    db,
+    policy: () => config.naming,
+    prepare: (code) => analysed.prepare(code),
+  });
+  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
   const engine = new Engine({
     client,
     db,
+    registry,
+    programs,
     sandbox,
     tools,
     permissions,
@@ -54,10 +68,11 @@ export function openEngine(parts: EngineParts): OpenEngine {
     resultSeconds: config.results.ttlSeconds,
     maxValueBytes: LARGEST_JOURNAL_VALUE,
   });
-  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && engine.programs.forget())));
+  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
   return {
     engine,
+    registry,
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     suggest: createSuggest({ tools: () => tools.all, capabilities: () => listCapabilitySummaries(db, scope) }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -57,7 +57,8 @@ export interface RecordPage {
   readonly records: readonly CapabilityRecord[];
   /** undefined: that was all. */
   readonly nextCursor: string | undefined;
-  readonly total: number;
+  /** Of all pages; told with the first one. */
+  readonly total: number | undefined;
 }
 
 /** What comes with a name, when a program is named or saved. */

@@ -3,6 +3,7 @@ import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
 import { curationSchema } from "./curation-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
+import { namingSchema } from "./naming-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { secretReference } from "./secret-schema.ts";
 
@@ -206,6 +207,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
   curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
+  naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   secrets: z
     .strictObject({

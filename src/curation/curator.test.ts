@@ -49,7 +49,15 @@ async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> 
     .execute();
   await db
     .insertInto("capability_versions")
-    .values({ org, record_id: id, version: 1, source_kind: "code", code_snippet: "1", source_hash: id, tools_used: ["filesystem:read_text_file"] })
+    .values({
+      org,
+      record_id: id,
+      version: 1,
+      source_kind: "code",
+      code_snippet: "1",
+      source_hash: id,
+      tools_used: ["filesystem:read_text_file"],
+    })
     .execute();
   await db.insertInto("capability_stat").values({ org, record_id: id, usage_count: 1 }).execute();
   if (seed.intentBy !== undefined) {
@@ -58,7 +66,16 @@ async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> 
       .insertInto("execution_run")
       .values({
         ...{ org, project, id: newId(), kind: "code", state: "succeeded", record_id: id, version: 1 },
-        ...{ source_hash: id, intent, input: "{}", seed: 1, started_ms: 1, principal, options: "{}", finished_at: new Date() },
+        ...{
+          source_hash: id,
+          intent,
+          input: "{}",
+          seed: 1,
+          started_ms: 1,
+          principal,
+          options: "{}",
+          finished_at: new Date(),
+        },
       })
       .execute();
   }

@@ -1,3 +1,4 @@
+import { isUnnamed } from "../capabilities/fqdn.ts";
 import type { ChangedVia, Registry } from "../capabilities/registry.ts";
 import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
 import type { DatabaseClient } from "../db/client.ts";
@@ -225,10 +226,6 @@ const nothingAsked = { names: new Map<string, ProposedName>(), warnings: [] };
 function toFailed(error: unknown, id: string): FailedDecision {
   if (!(error instanceof PmlError)) throw error;
   return { id, code: error.code, error: error.message };
-}
-
-function isUnnamed(name: string): boolean {
-  return /^unnamed_[0-9a-f]+$/.test(name);
 }
 
 function foresee(sure: readonly SourcedSuggestion[]): Applied {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseName } from "../capabilities/fqdn.ts";
+import { parseName } from "../capabilities/names.ts";
 import type { LanguageModel, Prompt } from "../llm/language-model.ts";
 import type { Nameable } from "../naming/nameable.ts";
 import { describeParts, type ProposedName, proposeName } from "../naming/propose-name.ts";
@@ -78,7 +78,7 @@ function readNames(answer: string, batch: readonly Nameable[]): ReadName[] {
     const found = given?.find(({ n }) => n === index + 1);
     const name = found?.name.trim() ?? "";
     if (found === undefined) return { nameable, outcome: `The model gave no name for ${nameable.currentName}` };
-    if (parseName(name, nameable.tools) === undefined)
+    if (parseName(name) === undefined)
       return { nameable, outcome: `The model proposed "${name}" for ${nameable.currentName}, which is no legal name` };
     return { nameable, outcome: toProposed(nameable, name, found.reason) };
   });

@@ -18,7 +18,7 @@ export interface NameableFilter {
 }
 
 /** What nobody has named: names made from the hash of a program. */
-const UNNAMED = sql`r.display_name ~ '^unnamed_[0-9a-f]+$'`;
+const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
 
 interface NameableRow {
   id: string;

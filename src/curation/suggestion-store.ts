@@ -56,7 +56,7 @@ export async function settleSuggestions(db: Db, { org, project }: Scope): Promis
     LEFT JOIN LATERAL (SELECT renamed_via, renamed_at FROM capability_rename_history x
       WHERE x.org = r.org AND x.record_id = r.id ORDER BY renamed_at DESC, x.id DESC LIMIT 1) h ON true
     WHERE g.org = ${org} AND g.project = ${project} AND r.org = g.org AND r.id = g.record_id
-      AND r.display_name !~ '^unnamed_[0-9a-f]+$'
+      AND NOT starts_with(r.display_name, 'unnamed_')
       AND ((g.fate = 'pending' AND h.renamed_at >= g.created_at)
         OR (g.fate = 'accepted' AND g.decided_via = 'auto' AND r.display_name <> g.final_name))`.execute(db);
 }

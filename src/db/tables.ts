@@ -40,6 +40,7 @@ interface CapabilityRecordTable {
   action: string;
   hash: string;
   state: Defaulted<"draft" | "active" | "archived" | "deleted">;
+  state_before: Nullable<"draft" | "active">;
   version: Defaulted<number>;
   version_tag: Nullable<string>;
   visibility: Defaulted<"private" | "project" | "org" | "public">;
@@ -51,6 +52,7 @@ interface CapabilityRecordTable {
   verified: Defaulted<boolean>;
   parent_id: Nullable<string>;
   forked_from: Nullable<string>;
+  forked_from_fqdn: Nullable<string>;
   created_by: Nullable<string>;
   created_at: CreatedAt;
   updated_by: Nullable<string>;

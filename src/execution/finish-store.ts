@@ -20,8 +20,7 @@ export interface FinishedRun {
   /** The whole journal, in the form in which it is kept. */
   readonly entries: readonly JournalEntry[];
   readonly edges: readonly LearnedEdge[];
-  /** Ids of the capabilities it called. */
-  readonly calledCapabilities: readonly string[];
+  readonly calledCapabilities: readonly { readonly id: string; readonly version: number }[];
   /** Whether a draft that succeeded becomes a capability. */
   readonly activate: boolean;
   readonly resultSeconds: number;
@@ -94,9 +93,11 @@ journal AS (
       ON CONFLICT (org, project, from_id, to_id, edge_type) DO UPDATE SET observed_count = s.observed_count + 1,
         source = 'observed', last_at = now()),
     nested AS (
-      INSERT INTO capability_dependency AS s (org, from_record_id, to_record_id, observed_count)
-      SELECT $2, $5::uuid, value::uuid, 1 FROM p, jsonb_array_elements_text(j->'nested')
-      ON CONFLICT (org, from_record_id, to_record_id) DO UPDATE SET observed_count = s.observed_count + 1),
+      INSERT INTO capability_dependency AS s (org, from_record_id, from_version, to_record_id, to_version, observed_count)
+      SELECT $2, $5::uuid, $6::integer, n.id, CASE WHEN j->'trace'->>'success' = 'true' THEN n.version END, 1
+      FROM p, jsonb_to_recordset(j->'nested') AS n(id uuid, version integer)
+      ON CONFLICT (org, from_record_id, from_version, to_record_id) DO UPDATE SET observed_count = s.observed_count + 1,
+        to_version = coalesce(s.to_version, excluded.to_version)),
     activated AS (
       UPDATE capability_records SET state = 'active', updated_at = now()
       FROM p WHERE org = $2 AND id = $5::uuid AND state = 'draft' AND j->>'activate' = 'true' RETURNING id),

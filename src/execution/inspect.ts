@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Capability } from "../capabilities/capability.ts";
 import { type CapabilityUsage, listDependencies, readUsage } from "../capabilities/capability-store.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import { OWNER, type Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
@@ -105,7 +105,7 @@ export class Inspector {
 
   async capability(scope: Scope, name: string): Promise<CapabilityDetails> {
     const { db, programs } = this.#options;
-    const { capability, structure } = await programs.byName(scope, name);
+    const { capability, structure } = await programs.byName({ scope, principal: OWNER }, name);
     const subject = `cap:${capability.id}`;
     const schemas = await readOutputSchemas(db, scope, [subject]);
     return {

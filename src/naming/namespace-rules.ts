@@ -6,8 +6,6 @@ export interface NamespaceRule {
   readonly certainty: number;
 }
 
-export const STANDARD_NAMESPACES = ["fs", "api", "db", "transform", "git", "shell", "ai", "util"] as const;
-
 export const NAMESPACE_WITHOUT_RULE = "util";
 
 /** The first rule that fits a tool counts: servers known by name, then what tools are called. */

@@ -1,3 +1,4 @@
+import { LONGEST_NAME } from "../capabilities/names.ts";
 import { type IntentPhrase, readIntent } from "./intent-phrase.ts";
 import type { Nameable } from "./nameable.ts";
 import { type InferredNamespace, inferNamespace, NAMESPACE_WITHOUT_RULE } from "./namespace-rules.ts";
@@ -97,8 +98,6 @@ function shortenTarget(target: readonly string[], namespace: string): readonly s
   if (format !== undefined) return [format];
   return CONTAINERS.has(target.at(-1) ?? "") && target.length > 2 ? target.slice(0, -1) : target;
 }
-
-export const LONGEST_NAME = 50;
 
 /** The longest legal name of these words. */
 function fit(namespace: string, words: readonly string[]): string {

@@ -1,6 +1,6 @@
-import { parseName } from "../capabilities/fqdn.ts";
+import { parseName, STANDARD_NAMESPACES } from "../capabilities/names.ts";
 import { readIntent } from "./intent-phrase.ts";
-import { inferNamespace, STANDARD_NAMESPACES } from "./namespace-rules.ts";
+import { inferNamespace } from "./namespace-rules.ts";
 import { type ProgramClues, readProgram } from "./program-clues.ts";
 import type { Nameable } from "./nameable.ts";
 import { findVerb, isVague } from "./words.ts";
@@ -24,14 +24,15 @@ export function weighConfidence(parts: ConfidenceParts): number {
 
 /** Rates a name, whoever made it up. */
 export function rateName(nameable: Nameable, name: string): ConfidenceParts {
-  const parsed = parseName(name, nameable.tools);
+  const parsed = parseName(name);
   if (parsed === undefined) return { tools: 0, intent: 0, pattern: 0 };
+  const { namespace = inferNamespace(nameable.tools).namespace } = parsed;
   const words = parsed.action.toLowerCase().split(/[_-]/);
   const clues = readProgram(nameable);
   return {
-    tools: rateTools(nameable.tools, parsed.namespace),
+    tools: rateTools(nameable.tools, namespace),
     intent: Math.max(0, ...nameable.intents.map((intent) => rateIntent(intent, words, clues))),
-    pattern: ratePattern(parsed.namespace, words),
+    pattern: ratePattern(namespace, words),
   };
 }
 
@@ -82,7 +83,7 @@ const COMFORTABLE_LENGTH = 28;
 const MOST_WORDS = 4;
 
 function ratePattern(namespace: string, words: readonly string[]): number {
-  const standard = STANDARD_NAMESPACES.some((each) => each === namespace);
+  const standard = STANDARD_NAMESPACES.includes(namespace);
   const hasTarget = words.length > 1;
   const short = words.length <= MOST_WORDS && words.join("_").length <= COMFORTABLE_LENGTH;
   const clear = hasTarget && !words.slice(1).every(isVague);

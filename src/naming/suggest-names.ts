@@ -1,8 +1,8 @@
 import type { CurationSuggestion } from "../capabilities/curation-suggestion.ts";
-import { parseName } from "../capabilities/fqdn.ts";
+import { LONGEST_NAME, parseName } from "../capabilities/names.ts";
 import { clusterByTools } from "./clusters.ts";
 import type { Nameable } from "./nameable.ts";
-import { LONGEST_NAME, type ProposedName, proposeName } from "./propose-name.ts";
+import { type ProposedName, proposeName } from "./propose-name.ts";
 
 /** Makes a name for each; the outcome of a language model can take the place of the heuristics. */
 export type Propose = (nameable: Nameable) => ProposedName;
@@ -58,7 +58,7 @@ function findFreeVariant(proposed: ProposedName, isFree: (name: string) => boole
 }
 
 function isLegal(name: string): boolean {
-  return parseName(name, []) !== undefined;
+  return parseName(name) !== undefined;
 }
 
 const ROOM_FOR_NUMBER = 6;

@@ -17,7 +17,10 @@ function nameByIntent(body: Record<string, unknown>): string {
   const [message] = body["messages"] as [{ content: string }];
   const programs = JSON.parse(message.content) as Asked[];
   return JSON.stringify(
-    programs.map(({ n, intent }) => ({ n, name: intent.endsWith("7") ? "not legal" : `util:${intent.replace(/ /g, "_")}` })),
+    programs.map(({ n, intent }) => ({
+      n,
+      name: intent.endsWith("7") ? "not legal" : `util:${intent.replace(/ /g, "_")}`,
+    })),
   );
 }
 

@@ -50,7 +50,9 @@ describe("curation through a real client", () => {
     writeFileSync(file, '{"port":1}');
     home = await startGateway(
       { filesystem: servers.filesystem(folder), memory: servers.memory(work.path) },
-      { config: { permissions: { allow: ["filesystem:*", "memory:*"] }, curation: { afterUnnamed: 0, sampling: true } } },
+      {
+        config: { permissions: { allow: ["filesystem:*", "memory:*"] }, curation: { afterUnnamed: 0, sampling: true } },
+      },
     );
     await home.ready("filesystem", "memory");
     connected = await connectClient(home.path, { transport: "http", era: "auto" });
@@ -73,7 +75,11 @@ describe("curation through a real client", () => {
   test("suggest proposes a name for each, with confidence and reasons, and changes nothing [13.8-AC1] [FR011] [FR012] [TS-A1]", async () => {
     await learn("json2", "read a JSON settings file", `const text = ${READ};\nreturn JSON.parse(text).port;`);
     await learn("words", "count the words of a text", `return args.text.split(" ").length;`);
-    await learn("graph", "search the knowledge graph for a person", `return await mcp.memory.search_nodes({ query: args.text });`);
+    await learn(
+      "graph",
+      "search the knowledge graph for a person",
+      `return await mcp.memory.search_nodes({ query: args.text });`,
+    );
     await learn("vague", "do it", `return (await mcp.filesystem.get_file_info({ path: args.path })).content.length;`);
     const { suggestions } = await curate(client, { strategy: "suggest" });
     expect(suggestions).toHaveLength(5);
@@ -192,7 +198,9 @@ describe("curation through a real client", () => {
   });
 
   test("the command line shows, gives and counts names; a dry run changes nothing", async () => {
-    const dry = await runJson<{ applied: unknown[] }>(["curate", "--auto", "--min-confidence", "0.1", "--dry-run"], { home: home.path });
+    const dry = await runJson<{ applied: unknown[] }>(["curate", "--auto", "--min-confidence", "0.1", "--dry-run"], {
+      home: home.path,
+    });
     expect(dry.applied).toHaveLength(1);
     const shown = await runPml(["curate"], { home: home.path, input: "" });
     expect(shown.stdout).toContain(learned.get("sorted")?.capabilityName);
@@ -214,7 +222,9 @@ describe("curation through a real client", () => {
     await runJson(["up"], { home: home.path });
     expect(await stats()).toEqual(before);
     await using fresh = await connectClient(home.path, { transport: "http" });
-    expect((await execute(fresh.client, { capability: "fs:read_json", args: { path: file } })).result).toEqual({ port: 1 });
+    expect((await execute(fresh.client, { capability: "fs:read_json", args: { path: file } })).result).toEqual({
+      port: 1,
+    });
     expect((await curate(fresh.client)).suggestions).toEqual([]);
   });
 });

@@ -16,7 +16,12 @@ export interface Curated {
   readonly suggestions: readonly Suggestion[];
   readonly applied: readonly { readonly id: string; readonly oldName: string; readonly newName: string }[];
   readonly waiting: readonly Suggestion[];
-  readonly failed: readonly { readonly id: string; readonly name: string; readonly code: string; readonly error: string }[];
+  readonly failed: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly code: string;
+    readonly error: string;
+  }[];
   readonly rejected: readonly string[];
   readonly warnings: readonly string[];
 }

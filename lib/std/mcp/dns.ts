@@ -75,7 +75,7 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
       async run(input, context) {
         const page = await registry.query(askerOf(scope, context), toQuery(input));
         const { records, nextCursor, total } = page;
-        return json({ records: records.map(describeBriefly), total, next_cursor: nextCursor ?? null });
+        return json({ records: records.map(describeBriefly), total: total ?? null, next_cursor: nextCursor ?? null });
       },
     }),
     defineTool({

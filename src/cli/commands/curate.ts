@@ -34,7 +34,8 @@ export const curate: Command = {
     const { options } = input;
     const daemon = await reachDaemon(input);
     if (options["stats"] === true) return showStats(daemon);
-    if (options["apply"] !== undefined) return apply(daemon, { renames: readRenames(String(options["apply"])), rejects: [] });
+    if (options["apply"] !== undefined)
+      return apply(daemon, { renames: readRenames(String(options["apply"])), rejects: [] });
     if (options["reject"] !== undefined) return apply(daemon, { renames: [], rejects: [String(options["reject"])] });
     if (options["auto"] === true) return auto(daemon, options);
     return suggest(daemon, input);
@@ -87,7 +88,12 @@ function formatSuggestions(suggestions: readonly SourcedSuggestion[]): string {
 async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answer> {
   const data = await callDaemon<AutoSummary>(daemon, "POST", "/api/curation", toRequest("auto", options));
   const waiting = data.waiting.length === 0 ? [] : [`${data.waiting.length} are left for you: pml curate`];
-  return { data, text: formatApplied(data), notes: [...data.warnings.map((text) => `! ${text}`), ...waiting], ...exitOf(data) };
+  return {
+    data,
+    text: formatApplied(data),
+    notes: [...data.warnings.map((text) => `! ${text}`), ...waiting],
+    ...exitOf(data),
+  };
 }
 
 async function apply(daemon: DaemonAddress, decisions: NameDecisions): Promise<Answer> {
@@ -97,7 +103,13 @@ async function apply(daemon: DaemonAddress, decisions: NameDecisions): Promise<A
   return { data, text: [formatApplied(data), ...rejected].filter(Boolean).join("\n"), ...exitOf(data) };
 }
 
-function formatApplied({ applied, failed }: { applied: Applied["applied"]; failed: readonly { id: string; error: string }[] }): string {
+function formatApplied({
+  applied,
+  failed,
+}: {
+  applied: Applied["applied"];
+  failed: readonly { id: string; error: string }[];
+}): string {
   if (applied.length + failed.length === 0) return "Nothing was named";
   return [
     ...applied.map(({ oldName, newName }) => `✓ ${oldName} → ${newName}     undo: pml rename ${newName} ${oldName}`),
@@ -114,7 +126,9 @@ const renames = z.array(z.object({ id: z.string(), name: z.string() }));
 function readRenames(path: string): z.output<typeof renames> {
   const parsed = renames.safeParse(readJson(path));
   if (parsed.success) return parsed.data;
-  throw new PmlError("usage", `${path} is no list of names`, { hint: 'It should be [{"id": "…", "name": "fs:read_json"}]' });
+  throw new PmlError("usage", `${path} is no list of names`, {
+    hint: 'It should be [{"id": "…", "name": "fs:read_json"}]',
+  });
 }
 
 function readJson(path: string): unknown {
@@ -129,5 +143,8 @@ async function showStats(daemon: DaemonAddress): Promise<Answer> {
   const { stats } = await callDaemon<{ stats: CurationStats }>(daemon, "GET", "/api/curation");
   const { acceptanceRate: rate, ...counts } = stats;
   const pairs = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
-  return { data: stats, text: formatPairs({ ...pairs, taken: rate === undefined ? "–" : `${Math.round(rate * 100)} %` }) };
+  return {
+    data: stats,
+    text: formatPairs({ ...pairs, taken: rate === undefined ? "–" : `${Math.round(rate * 100)} %` }),
+  };
 }

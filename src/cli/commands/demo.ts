@@ -165,7 +165,11 @@ interface Named {
   readonly applied: readonly { readonly oldName: string; readonly newName: string }[];
 }
 interface Suggested {
-  readonly suggestions: readonly { readonly currentName: string; readonly suggestedName: string; readonly confidence: number }[];
+  readonly suggestions: readonly {
+    readonly currentName: string;
+    readonly suggestedName: string;
+    readonly confidence: number;
+  }[];
 }
 
 async function showNaming(stage: Stage, client: Client, unnamed: string): Promise<string> {
@@ -190,7 +194,10 @@ async function showReuse(
 ): Promise<void> {
   stage.title("4  Another agent, other data: call it by name");
   const executed = await execute(client, { capability: name, args: { dir } });
-  stage.fact(`capabilities.${name.replace(":", ".")}({ dir })`, `${ms(executed.executionTimeMs)}, 0 lines of code written`);
+  stage.fact(
+    `capabilities.${name.replace(":", ".")}({ dir })`,
+    `${ms(executed.executionTimeMs)}, 0 lines of code written`,
+  );
   stage.fact("result", JSON.stringify(executed.result));
   stage.figures["second"] = executed.result;
 }

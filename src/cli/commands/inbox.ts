@@ -57,7 +57,10 @@ function nextCommands(items: readonly InboxItem[], names: readonly unknown[]): s
   const naming = names.length === 0 ? [] : ["Names: pml curate"];
   const open = items.find(({ state }) => state === "pending");
   if (open === undefined) return naming;
-  return [...naming, `Look: pml inbox ${open.id}   Decide: pml approve ${open.id}   or: pml refuse ${open.id} --reason "…"`];
+  return [
+    ...naming,
+    `Look: pml inbox ${open.id}   Decide: pml approve ${open.id}   or: pml refuse ${open.id} --reason "…"`,
+  ];
 }
 
 function describe(approval: SentApproval): string {

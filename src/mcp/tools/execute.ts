@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { VISIBILITIES } from "../../capabilities/record.ts";
+import { CONFLICT_POLICIES } from "../../capabilities/registry.ts";
 import type { Scope } from "../../capabilities/scope.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
-import { SyntaxFailure } from "../../execution/programs.ts";
-import type { ExecuteAnswer, ExecuteRequest, NewName } from "../../execution/requests.ts";
+import { SyntaxFailure } from "../../execution/analysed-programs.ts";
+import type { ExecuteAnswer, ExecuteRequest, NewProgram } from "../../execution/requests.ts";
 import type { JsonObject } from "../../json.ts";
 import { withoutUndefined } from "../../without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "../own-tool.ts";
@@ -45,7 +47,11 @@ const input = z.strictObject({
     .describe(
       "TypeScript, the body of an async function: call tools as await mcp.<server>.<tool>({…}), learned capabilities as await capabilities.<namespace>.<action>({…}), read args, and return a JSON value. No imports, files or network.",
     ),
-  capability: z.string().min(1).optional().describe("Run this capability, by name."),
+  capability: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Run this capability, by name; @v1, @v1.2.0 or @2025-12-22 for a version."),
   args: args.optional().describe("Arguments of the code or capability."),
   context: args.optional().describe("The same as args; without code or capability, PML looks for a capability to run."),
   dag: z
@@ -61,8 +67,15 @@ const input = z.strictObject({
     .optional()
     .describe("Run a capability that was suggested."),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
+  on_conflict: z
+    .enum(CONFLICT_POLICIES)
+    .optional()
+    .describe("If the name is taken: error, a new version, or a suffix."),
+  version_tag: z.string().optional().describe("v1.2.0"),
+  change_summary: z.string().optional(),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
+  visibility: z.enum(VISIBILITIES).optional(),
   options: z
     .strictObject({
       timeout: z.number().positive().optional().describe("Seconds the run may take."),
@@ -139,16 +152,22 @@ function toRequest(values: Input): ExecuteRequest | undefined {
   if (capability !== undefined) return { ...common, kind: "capability", name: capability };
   if (accepted !== undefined)
     return { ...common, kind: "capability", name: accepted.callName, args: accepted.args ?? common.args };
-  if (code !== undefined) return { ...common, ...newName(values), kind: "code", code };
+  if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
   const tasks = dag.tasks.map(({ depends_on: dependsOn, safe_to_fail: safeToFail, ...task }) =>
     withoutUndefined({ ...task, dependsOn, safeToFail }),
   );
-  return { ...common, ...newName(values), kind: "dag", dag: { tasks } };
+  return { ...common, ...newProgram(values), kind: "dag", dag: { tasks } };
 }
 
-function newName({ intent, name, description = intent, tags }: Input): NewName {
-  return withoutUndefined({ name, description, tags });
+function newProgram(values: Input): NewProgram {
+  const { intent, name, description, tags, on_conflict: onConflict, version_tag: versionTag, visibility } = values;
+  const { change_summary: changeSummary } = values;
+  const naming =
+    name === undefined
+      ? undefined
+      : withoutUndefined({ name, onConflict, versionTag, changeSummary, description, tags, visibility });
+  return withoutUndefined({ naming, description: description ?? intent, tags });
 }
 
 function toOptions({ options }: Input): ExecuteRequest["options"] {

@@ -1,0 +1,78 @@
+import { analyseProgram } from "../analysis/analyse-program.ts";
+import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
+import type { PreparedSource } from "../capabilities/capability.ts";
+import { PmlError } from "../errors.ts";
+import type { JsonValue } from "../json.ts";
+import type { ToolDirectory } from "./ports.ts";
+import { looksSecret, redactText } from "./redact.ts";
+
+/** A program that cannot be read. */
+export class SyntaxFailure extends Error {
+  readonly problem: SyntaxProblem;
+
+  constructor(problem: SyntaxProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** Programs by text and state of the tools: what is analysed once is not analysed again. */
+export class AnalysedPrograms {
+  readonly #tools: ToolDirectory;
+  readonly #known = new Map<string, AnalysedProgram>();
+
+  constructor(tools: ToolDirectory) {
+    this.#tools = tools;
+  }
+
+  analyse(code: string): AnalysedProgram {
+    const key = `${this.#tools.version} ${code}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const outcome = analyseProgram(code, this.#tools);
+    if (outcome.kind === "syntax_error") throw new SyntaxFailure(outcome.problem);
+    keep(this.#known, key, outcome.program);
+    return outcome.program;
+  }
+
+  /** As it is kept; what looks like a secret is not. */
+  describe(code: string): PreparedSource {
+    const program = this.analyse(code);
+    return {
+      source: { type: "code", code: redactText(code) },
+      sourceHash: program.hash,
+      parameters: program.parameters,
+      structure: program.structure as unknown as JsonValue,
+      toolsUsed: program.tools,
+      calls: program.capabilities,
+    };
+  }
+
+  /** For what is kept without being run. */
+  prepare(code: string): PreparedSource {
+    if (looksSecret(code)) {
+      throw new PmlError("arguments_invalid", "The program contains what looks like a secret", {
+        hint: "Pass secrets in args, or give them to the server in its configuration.",
+      });
+    }
+    try {
+      return this.describe(code);
+    } catch (error) {
+      if (!(error instanceof SyntaxFailure)) throw error;
+      const { message, line, column, excerpt } = error.problem;
+      throw new PmlError("arguments_invalid", `The code cannot be read: line ${line}, column ${column}: ${message}`, {
+        hint: `Line ${line}: ${excerpt.trim()}`,
+      });
+    }
+  }
+}
+
+const MOST_KEPT = 500;
+
+/** A map that forgets what it was given first. */
+export function keep<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST_KEPT && oldest !== undefined) map.delete(oldest);
+}
