@@ -27,7 +27,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
-import { curationJob, openCurator, watchForCuration } from "./open-curation.ts";
+import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
@@ -99,23 +99,19 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
-  events.subscribe(({ kind }) => {
-    if (kind !== "scope_changed") return;
-    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
-  });
+  reloadWithScope(events, upstreams, log);
   const { engine, registry, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
-  const curation = { config, scope: DEFAULT_SCOPE, client, registry, events };
-  const curator = openCurator(curation);
+  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry, events, log });
   const jobs = opening.use(
     await startJobs({
       client,
-      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curationJob(curator, curation)],
+      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curation.job],
       onError: (error) => log.error({ error: error.message }, "job queue"),
     }),
   );
-  opening.use(watchForCuration({ ...curation, trigger: (job) => jobs.trigger(job), log }));
+  opening.use(curation.watch(jobs));
   const open = opening.move();
   return {
     events,
@@ -123,7 +119,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     registry,
     inspector,
     suggest,
-    curator,
+    curator: curation.curator,
     upstreams,
     usage,
     permissions,
@@ -145,6 +141,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/** Reviews that another gateway decided count here as well. */
+function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): void {
+  events.subscribe(({ kind }) => {
+    if (kind !== "scope_changed") return;
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+  });
 }
 
 function createMemoryOperations(

@@ -5,7 +5,7 @@ import { Curator } from "./curation/curator.ts";
 import { watchUnnamed } from "./curation/watch-unnamed.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import type { EventBus } from "./events.ts";
-import type { Job } from "./housekeeping/job-queue.ts";
+import type { Job, JobQueue } from "./housekeeping/job-queue.ts";
 import { openModel } from "./llm/open-model.ts";
 import type { Logger } from "./log.ts";
 
@@ -15,34 +15,33 @@ export interface CurationParts {
   readonly client: DatabaseClient;
   readonly registry: Registry;
   readonly events: EventBus;
+  readonly log: Logger;
 }
 
-export function openCurator({ config: { curation }, client, registry, events }: CurationParts): Curator {
-  const { minConfidence } = curation;
-  return new Curator({ client, registry, events, minConfidence, model: openModel(curation) });
+export interface OpenCuration {
+  readonly curator: Curator;
+  /** What PML does about names by itself, at night or when it is told to. */
+  readonly job: Job;
+  /** Has the job run as soon as there are enough without a name. */
+  watch(jobs: JobQueue): Disposable;
 }
 
 const JOB = "curation.suggest";
 
-/** What PML does about names by itself: at night, or as soon as there are enough without one. */
-export function curationJob(curator: Curator, { config, scope }: CurationParts): Job {
-  const { auto } = config.curation;
-  return { name: JOB, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) };
-}
-
-export interface TriggerParts extends Pick<CurationParts, "config" | "scope" | "client" | "events"> {
-  readonly trigger: (job: string) => Promise<void>;
-  readonly log: Logger;
-}
-
-export function watchForCuration({ config, scope, client, events, trigger, log }: TriggerParts): Disposable {
-  const { afterUnnamed } = config.curation;
-  return watchUnnamed({
-    db: client.db,
-    scope,
-    events,
-    afterUnnamed,
-    onEnough: () => trigger(JOB),
-    onError: (error) => log.warn({ error: String(error) }, "counting unnamed capabilities failed"),
-  });
+export function openCuration({ config, scope, client, registry, events, log }: CurationParts): OpenCuration {
+  const { minConfidence, auto, afterUnnamed } = config.curation;
+  const curator = new Curator({ client, registry, events, minConfidence, model: openModel(config.curation) });
+  return {
+    curator,
+    job: { name: JOB, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },
+    watch: (jobs) =>
+      watchUnnamed({
+        db: client.db,
+        scope,
+        events,
+        afterUnnamed,
+        onEnough: () => jobs.trigger(JOB),
+        onError: (error) => log.warn({ error: String(error) }, "counting unnamed capabilities failed"),
+      }),
+  };
 }

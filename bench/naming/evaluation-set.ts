@@ -42,7 +42,7 @@ function analyse(id: string, code: string): Pick<Nameable, "tools" | "parameters
   const outcome = analyseProgram(code, everything);
   if (outcome.kind === "syntax_error") throw new Error(`${id}: ${outcome.problem.message}`);
   const { tools, parameters } = outcome.program;
-  return { tools, parameters: Object.keys((parameters["properties"] ?? {}) as object) };
+  return { tools, parameters: Object.keys(parameters["properties"] ?? {}) };
 }
 
 export function expandBraces(pattern: string): string[] {

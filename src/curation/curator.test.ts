@@ -11,6 +11,14 @@ import { watchUnnamed } from "./watch-unnamed.ts";
 const owner: Asker = { scope: DEFAULT_SCOPE, principal: OWNER };
 const { signal } = new AbortController();
 
+function prepare(): never {
+  throw new Error("nothing is analysed here");
+}
+
+function onError(error: unknown): never {
+  throw error;
+}
+
 interface Scene {
   readonly curator: Curator;
   readonly registry: CapabilityRegistry;
@@ -19,9 +27,6 @@ interface Scene {
 
 function openScene(client: DatabaseClient): Scene {
   const policy = { strict: false, reserveDays: 30 };
-  const prepare = (): never => {
-    throw new Error("nothing is analysed here");
-  };
   const registry = new CapabilityRegistry({ db: client.db, policy: () => policy, prepare });
   const events = createEventBus();
   const told: PmlEvent[] = [];
@@ -65,17 +70,17 @@ async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> 
     await db
       .insertInto("execution_run")
       .values({
-        ...{ org, project, id: newId(), kind: "code", state: "succeeded", record_id: id, version: 1 },
-        ...{
-          source_hash: id,
-          intent,
-          input: "{}",
-          seed: 1,
-          started_ms: 1,
-          principal,
-          options: "{}",
-          finished_at: new Date(),
-        },
+        org,
+        project,
+        id: newId(),
+        kind: "code",
+        state: "succeeded",
+        record_id: id,
+        version: 1,
+        source_hash: id,
+        intent,
+        principal,
+        finished_at: new Date(),
       })
       .execute();
   }
@@ -152,9 +157,6 @@ describe.each(engines)("curator on %s", (engine) => {
     const onEnough = async (): Promise<void> => {
       calls += 1;
       await curator.runByItself(DEFAULT_SCOPE, { apply: false });
-    };
-    const onError = (error: unknown): never => {
-      throw error;
     };
     using _watching = watchUnnamed({ db: client.db, scope: DEFAULT_SCOPE, events, afterUnnamed: 2, onEnough, onError });
     const change = (): void => events.publish({ kind: "scope_changed", ...DEFAULT_SCOPE });

@@ -23,19 +23,21 @@ export async function askForNames(
   const names = new Map<string, ProposedName>();
   const warnings: string[] = [];
   for (let from = 0; from < nameables.length; from += BATCH_SIZE) {
-    const batch = nameables.slice(from, from + BATCH_SIZE);
-    try {
-      const answer = await model.complete(toPrompt(batch), signal);
-      for (const { nameable, outcome } of readNames(answer, batch))
-        if (typeof outcome === "string") warnings.push(outcome);
-        else names.set(nameable.id, outcome);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      // The names that PML finds by itself are good enough not to fail for; but it is said.
-      warnings.push(error instanceof Error ? error.message : String(error));
-    }
+    for (const { id, outcome } of await askForBatch(model, nameables.slice(from, from + BATCH_SIZE), signal))
+      if (typeof outcome === "string") warnings.push(outcome);
+      else names.set(id, outcome);
   }
   return { names, warnings };
+}
+
+async function askForBatch(model: LanguageModel, batch: readonly Nameable[], signal: AbortSignal): Promise<ReadName[]> {
+  try {
+    return readNames(await model.complete(toPrompt(batch), signal), batch);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // The names that PML finds by itself are good enough not to fail for; but it is said.
+    return [{ id: "", outcome: error instanceof Error ? error.message : String(error) }];
+  }
 }
 
 const SYSTEM = `You name small programs that call tools. A name is namespace:action_target, all in lower case with underscores, at most 50 characters.
@@ -67,7 +69,7 @@ export function withoutLiterals(code: string): string {
 const answered = z.array(z.object({ n: z.number(), name: z.string(), reason: z.string().default("") }));
 
 interface ReadName {
-  readonly nameable: Nameable;
+  readonly id: string;
   /** A sentence where there is no name to be had. */
   readonly outcome: ProposedName | string;
 }
@@ -76,12 +78,18 @@ function readNames(answer: string, batch: readonly Nameable[]): ReadName[] {
   const given = parseAnswer(answer);
   return batch.map((nameable, index) => {
     const found = given?.find(({ n }) => n === index + 1);
-    const name = found?.name.trim() ?? "";
-    if (found === undefined) return { nameable, outcome: `The model gave no name for ${nameable.currentName}` };
-    if (parseName(name) === undefined)
-      return { nameable, outcome: `The model proposed "${name}" for ${nameable.currentName}, which is no legal name` };
-    return { nameable, outcome: toProposed(nameable, name, found.reason) };
+    return { id: nameable.id, outcome: readName(nameable, found) };
   });
+}
+
+type AnsweredName = z.output<typeof answered>[number];
+
+function readName(nameable: Nameable, found: AnsweredName | undefined): ProposedName | string {
+  const { currentName } = nameable;
+  if (found === undefined) return `The model gave no name for ${currentName}`;
+  const name = found.name.trim();
+  if (parseName(name) === undefined) return `The model proposed "${name}" for ${currentName}, which is no legal name`;
+  return toProposed(nameable, name, found.reason);
 }
 
 function parseAnswer(answer: string): z.output<typeof answered> | undefined {

@@ -65,7 +65,7 @@ function toNameable(row: NameableRow): NameableCapability {
     intents: [...row.intents, ...(row.description === null ? [] : [row.description])],
     code: row.code_snippet ?? "",
     tools: row.tools_used,
-    parameters: Object.keys((row.parameters_schema?.["properties"] ?? {}) as object),
+    parameters: Object.keys(row.parameters_schema?.["properties"] ?? {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { DATA_FORMATS, findVerb, isVague, splitWords } from "./words.ts";
+import { DATA_FORMATS, findVerb, splitWords } from "./words.ts";
 
 /** What a program itself says about what it does. */
 export interface ProgramClues {
@@ -30,24 +30,32 @@ const TOOL_VERBS: Readonly<Record<string, string>> = {
 export function readProgram({ code, tools }: ProgramFacts): ProgramClues {
   const sql = readSql(code);
   const calls = inOrderOfUse(tools, code).map(readToolName);
-  const writes = calls.findLast(({ verb }) => verb !== undefined && WRITING.has(verb));
-  const main = writes ?? calls.findLast(({ verb, target }) => verb !== undefined && target.length > 0) ?? calls.at(-1);
-  const format = [...DATA_FORMATS].find((each) => usesFormat(code, each));
-  const vocabulary = new Set([
-    ...calls.flatMap(({ words }) => words),
-    ...(sql?.target ?? []),
-    ...(format === undefined ? [] : [format]),
-    ...splitWords(code.replace(/\b(?:await|const|return|args|mcp|let|for|of|if)\b/g, " ")),
-  ]);
+  const formats = [...DATA_FORMATS].filter((each) => usesFormat(code, each));
+  const main = findMainCall(calls);
+  const target = sql?.target ?? main?.target ?? [];
   return {
     verb: sql?.verb ?? main?.verb,
-    target: sql?.target ?? (main === undefined || main.target.length === 0 ? formatAsTarget(format) : main.target),
-    vocabulary,
+    target: target.length === 0 ? formats.slice(0, 1) : target,
+    vocabulary: new Set([
+      ...calls.flatMap(({ words }) => words),
+      ...target,
+      ...formats,
+      ...splitWords(withoutSyntax(code)),
+    ]),
   };
 }
 
-function formatAsTarget(format: string | undefined): string[] {
-  return format === undefined ? [] : [format];
+/** What a program changes last is what it is for; one that changes nothing is for what it looks at last. */
+function findMainCall(calls: readonly ToolWords[]): ToolWords | undefined {
+  return (
+    calls.findLast(({ verb }) => verb !== undefined && WRITING.has(verb)) ??
+    calls.findLast(({ verb, target }) => verb !== undefined && target.length > 0) ??
+    calls.at(-1)
+  );
+}
+
+function withoutSyntax(code: string): string {
+  return code.replace(/\b(?:await|const|return|args|mcp|let|for|of|if)\b/g, " ");
 }
 
 function usesFormat(code: string, format: string): boolean {
@@ -65,6 +73,8 @@ interface ToolWords {
   readonly words: readonly string[];
 }
 
+const LONGEST_TARGET = 3;
+
 /** `slack:slack_list_channels` is to list channels; what stands before the verb is a prefix. */
 function readToolName(tool: string): ToolWords {
   const server = splitWords(tool.slice(0, tool.indexOf(":")));
@@ -72,7 +82,7 @@ function readToolName(tool: string): ToolWords {
   const at = words.findIndex((word) => findVerb(word) !== undefined);
   const found = at < 0 ? undefined : findVerb(words[at] ?? "");
   const verb = found === undefined ? undefined : (TOOL_VERBS[found] ?? found);
-  const target = (at < 0 ? words : words.slice(at + 1)).filter((word) => !isVague(word)).slice(0, 3);
+  const target = (at < 0 ? words : words.slice(at + 1)).slice(0, LONGEST_TARGET);
   return { verb, target, words: [...server, ...words] };
 }
 

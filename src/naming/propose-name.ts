@@ -127,7 +127,10 @@ function explain({ namespace, inferred, chosen, intent, parts }: Explained): str
   return `${namespace} by ${why}; ${sources[chosen.from]}; ${describeParts(parts)}`;
 }
 
+function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}
+
 export function describeParts({ tools, intent, pattern }: ConfidenceParts): string {
-  const percent = (part: number): string => `${Math.round(part * 100)} %`;
   return `tools ${percent(tools)}, intent ${percent(intent)}, pattern ${percent(pattern)}`;
 }

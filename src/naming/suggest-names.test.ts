@@ -33,10 +33,9 @@ test("a name that is taken gets the words that tell it apart, and then a number"
 });
 
 test("a name that was turned down is not proposed to the same capability again", () => {
-  const rejected = (id: string, name: string): boolean => id === "a" && name === "fs:read_json";
   const [first, second] = suggestNames([nameable("a", "read JSON"), nameable("b", "read JSON")], {
     isTaken: () => false,
-    isRejected: rejected,
+    isRejected: (id, name) => id === "a" && name === "fs:read_json",
   });
   const nameOf = new Map([first, second].map((each) => [each?.id, each?.suggestedName]));
   expect(nameOf.get("a")).not.toBe("fs:read_json");

@@ -89,7 +89,7 @@ const FILLERS = new Set(
 );
 
 export function isFiller(word: string): boolean {
-  return FILLERS.has(word) || /^\d+$/.test(word) || /ly$/.test(word);
+  return FILLERS.has(word) || /^\d+$/.test(word) || word.endsWith("ly");
 }
 
 /** Nouns so general that a name with nothing else tells nobody anything. */

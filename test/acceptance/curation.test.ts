@@ -22,7 +22,7 @@ interface Stats {
 
 const READ = "(await mcp.filesystem.read_text_file({ path: args.path })).content";
 
-/** One story, in the order in which a user lives through it. */
+/** One test after the other, as a user goes through it. */
 describe("curation through a real client", () => {
   let work: Awaited<ReturnType<typeof makeFolder>>;
   let home: GatewayHome;
@@ -88,7 +88,7 @@ describe("curation through a real client", () => {
       expect(suggestion.suggestedName).toMatch(/^[a-z]+:[a-z0-9_]+$/);
       expect(suggestion.confidence).toBeGreaterThan(0);
       expect(suggestion.confidence).toBeLessThanOrEqual(1);
-      expect(suggestion.reasoning).toMatch(/tools \d+ %, intent \d+ %, pattern \d+ %$/);
+      expect(suggestion.reasoning).toMatch(/tools \d+ %, intent \d+ %, pattern \d+ %/);
     }
     expect(new Set(suggestions.map(({ suggestedName }) => suggestedName)).size).toBe(5);
     expect((await curate(client)).suggestions).toEqual(suggestions);
@@ -141,20 +141,25 @@ describe("curation through a real client", () => {
 
   test("apply gives the valid names and reports the others; old names go on working [13.8-AC3] [13.8-AC7] [FR013]", async () => {
     const vague = learned.get("vague");
+    const words = (await suggestionFor("words")) ?? "";
     const { applied, failed, isError } = await curate(client, {
       strategy: "apply",
       renames: [
         { id: idOf("vague"), name: "fs:describe_file" },
+        { id: idOf("words"), name: words },
         { id: idOf("json2"), name: "not a name!" },
         { id: idOf("json2"), name: "fs:read_json" },
         { id: "00000000-0000-7000-8000-000000000000", name: "fs:nothing" },
       ],
     });
     expect(isError).toBe(false);
-    expect(applied).toEqual([{ id: idOf("vague"), oldName: vague?.capabilityName, newName: "fs:describe_file" }]);
+    expect(applied).toEqual([
+      { id: idOf("vague"), oldName: vague?.capabilityName, newName: "fs:describe_file" },
+      { id: idOf("words"), oldName: learned.get("words")?.capabilityName, newName: words },
+    ]);
     expect(failed.map(({ error }) => error)).toEqual([
       "Invalid capability name format. Expected: namespace:action_target",
-      "Capability name 'fs:read_json' already exists",
+      expect.stringContaining("Capability name 'fs:read_json' already exists"),
       expect.stringContaining("Capability not found"),
     ]);
     const byOldName = await execute(client, { capability: vague?.capabilityName, args: { path: file } });
@@ -215,7 +220,7 @@ describe("curation through a real client", () => {
     const before = await stats();
     expect(before).toMatchObject({ pending: expect.any(Number), rejected: 1, unnamed: 0 });
     expect(before.accepted).toBeGreaterThan(0);
-    expect(before.auto).toBe(before.accepted);
+    expect(before.auto).toBe(before.accepted - 1);
     expect(before.edited).toBe(3);
     expect(before.acceptanceRate).toBeCloseTo(before.accepted / (before.accepted + 4));
     await runPml(["down"], { home: home.path });

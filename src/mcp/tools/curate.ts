@@ -17,22 +17,16 @@ const input = z
     strategy: z
       .enum(["suggest", "auto", "apply"])
       .default("suggest")
-      .describe("suggest names; auto: also apply those that are sure enough; apply: your own renames."),
+      .describe("auto: applies what is sure; apply: your renames."),
     filter: z
       .strictObject({
-        unnamed_only: z.boolean().default(true).describe("Only capabilities that have no name yet."),
-        namespace: z.string().optional().describe("Only what is in this namespace, or belongs there: fs."),
-        min_usage: z.number().int().min(0).optional().describe("Only what was used at least so often."),
+        unnamed_only: z.boolean().default(true),
+        namespace: z.string().optional(),
+        min_usage: z.number().int().min(0).optional(),
       })
       .prefault({}),
-    renames: z
-      .array(z.strictObject({ id: z.string().min(1).describe("Id or current name."), name: z.string() }))
-      .optional()
-      .describe("With apply: new names. Those that cannot be given are reported, the others are."),
-    rejects: z
-      .array(z.string().min(1))
-      .optional()
-      .describe("With apply: capabilities whose suggested names are wrong and shall not come again."),
+    renames: z.array(z.strictObject({ id: z.string().min(1).describe("Id or name."), name: z.string() })).optional(),
+    rejects: z.array(z.string().min(1)).optional().describe("Whose suggestions are wrong, for good."),
   })
   .refine(({ strategy, renames, rejects }) => strategy !== "apply" || (renames ?? rejects) !== undefined, {
     path: ["renames"],
@@ -46,8 +40,7 @@ export function createCurate(parts: CurateParts, name: "pml_curate_capabilities"
   return defineTool({
     name,
     title: "Name capabilities",
-    description:
-      "Suggests names for learned capabilities that have none, from their tools, intents and code, with confidence and reasons; applies them on request. Former names go on working.",
+    description: "Suggest and give names to learned capabilities that have none. Old names keep working.",
     input,
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     run: (values, context) => curate(parts, values, context),
