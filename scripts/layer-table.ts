@@ -107,7 +107,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/open-curation.ts", "src/open-engine.ts"],
+    files: ["src/app.ts", "src/call-tool.ts", "src/name-facts.ts", "src/open-curation.ts", "src/open-engine.ts"],
     uses: [
       "config",
       "secrets",
@@ -120,6 +120,7 @@ export const LAYERS: readonly Layer[] = [
       "curation",
       "llm",
       "permissions",
+      "permission-words",
       "execution",
       "execution-ports",
       "sandbox",

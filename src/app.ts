@@ -27,6 +27,7 @@ import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
+import type { NameFacts } from "./name-facts.ts";
 import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
@@ -56,6 +57,7 @@ export interface App extends AsyncDisposable {
   readonly permissions: Permissions;
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly curator: Curator;
@@ -100,7 +102,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   reloadWithScope(events, upstreams, log);
-  const { engine, registry, inspector, suggest } = opening.use(
+  const { engine, registry, names, inspector, suggest } = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
   const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry, events, log });
@@ -117,6 +119,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     engine,
     registry,
+    names,
     inspector,
     suggest,
     curator: curation.curator,

@@ -29,8 +29,15 @@ export interface OpenCuration {
 const JOB = "curation.suggest";
 
 export function openCuration({ config, scope, client, registry, events, log }: CurationParts): OpenCuration {
-  const { minConfidence, auto, afterUnnamed } = config.curation;
-  const curator = new Curator({ client, registry, events, minConfidence, model: openModel(config.curation) });
+  const { minConfidence, sampling, auto, afterUnnamed } = config.curation;
+  const curator = new Curator({
+    client,
+    registry,
+    events,
+    minConfidence,
+    sampling,
+    model: openModel(config.curation),
+  });
   return {
     curator,
     job: { name: JOB, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },

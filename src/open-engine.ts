@@ -13,6 +13,7 @@ import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
+import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "./permissions/permissions.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
 import { createToolDirectory } from "./upstream/tool-directory.ts";
@@ -33,6 +34,7 @@ export interface EngineParts {
 export interface OpenEngine extends AsyncDisposable {
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
 }
@@ -73,6 +75,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   return {
     engine,
     registry,
+    names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     suggest: createSuggest({ tools: () => tools.all, capabilities: () => listCapabilitySummaries(db, scope) }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

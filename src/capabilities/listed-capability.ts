@@ -13,3 +13,11 @@ export interface ListedCapability {
   readonly dynamic: boolean;
   readonly usageCount: number;
 }
+
+/** Which of the capabilities are wanted for a list. */
+export interface ListingChoice {
+  /** At most so many besides the pinned ones, those that are used most; left out: all. */
+  readonly limit: number | undefined;
+  /** Names that are wanted in any case. */
+  readonly pinned: readonly string[];
+}

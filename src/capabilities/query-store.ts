@@ -122,3 +122,22 @@ function escape(text: string): string {
 function toLike(glob: string): string {
   return escape(glob).replaceAll("*", "%").replaceAll("?", "_");
 }
+
+/** How many capabilities the scope has, by what they are. */
+export interface RecordCounts {
+  readonly named: number;
+  readonly unnamed: number;
+  readonly drafts: number;
+  readonly archived: number;
+}
+
+export async function countCapabilities(db: Db, asker: Asker): Promise<RecordCounts> {
+  const { org, project } = asker.scope;
+  const { rows } = await sql<RecordCounts>`
+    SELECT count(*) FILTER (WHERE r.state = 'active' AND r.display_name NOT LIKE 'unnamed\\_%') AS named,
+      count(*) FILTER (WHERE r.state = 'active' AND r.display_name LIKE 'unnamed\\_%') AS unnamed,
+      count(*) FILTER (WHERE r.state = 'draft') AS drafts, count(*) FILTER (WHERE r.state = 'archived') AS archived
+    FROM capability_records r WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability'
+      AND r.deleted_at IS NULL AND ${visibleTo(asker)}`.execute(db);
+  return rows[0] ?? { named: 0, unnamed: 0, drafts: 0, archived: 0 };
+}

@@ -31,7 +31,11 @@ function openScene(client: DatabaseClient): Scene {
   const events = createEventBus();
   const told: PmlEvent[] = [];
   events.subscribe((event) => told.push(event));
-  return { curator: new Curator({ client, registry, events, model: undefined, minConfidence: 0.8 }), registry, told };
+  return {
+    curator: new Curator({ client, registry, events, model: undefined, sampling: false, minConfidence: 0.8 }),
+    registry,
+    told,
+  };
 }
 
 interface Seed {

@@ -34,7 +34,7 @@ export interface CurationRequest {
   readonly asker: Asker;
   readonly filter: CurationFilter;
   readonly signal: AbortSignal;
-  /** A model that the caller offers; the configured one goes first. */
+  /** A model that the caller offers, for when none is configured. */
   readonly model?: LanguageModel;
   /** Nothing is kept or changed. */
   readonly dryRun?: boolean;
@@ -96,6 +96,8 @@ export interface CuratorOptions {
   readonly registry: Pick<Registry, "rename" | "lookup">;
   readonly events: EventBus;
   readonly model: LanguageModel | undefined;
+  /** Whether a model that the caller offers may be asked. */
+  readonly sampling: boolean;
   /** Above this a name is given without asking. */
   readonly minConfidence: number;
 }
@@ -201,7 +203,7 @@ export class Curator {
   async #propose(request: CurationRequest, nameables: readonly NameableCapability[]): Promise<Suggestions> {
     const { db } = this.#options.client;
     const { scope } = request.asker;
-    const model = this.#options.model ?? request.model;
+    const model = this.#options.model ?? (this.#options.sampling ? request.model : undefined);
     const asked = model === undefined ? nothingAsked : await askForNames(model, nameables, request.signal);
     const taken = await readTakenNames(db, scope);
     const rejected = new Set((await readRejected(db, scope)).map(([id, name]) => `${id} ${name}`));

@@ -8,6 +8,7 @@ import {
   scope,
 } from "../../test/support/engine-scene.ts";
 import type { DatabaseClient } from "../db/client.ts";
+import { OWNER } from "../capabilities/scope.ts";
 import type { JsonValue } from "../json.ts";
 import { readLearning } from "../learning/learning-store.ts";
 import type { ProcessSandbox } from "../sandbox/sandbox.ts";
@@ -142,10 +143,11 @@ describe.each(engines)("Engine on %s", (kind) => {
     scene.calls.length = 0;
     expect(resultOf(await go(scene, stopped))).toBe(10);
     expect(scene.calls).toEqual([`kv:get {"key":3}`]);
-    const endless = await scene.run(`return await capabilities.util.forever({})`, { naming: { name: "util:forever" } });
-    expect(endless).toMatchObject({ status: "error" });
-    expect(await scene.run(`return await capabilities.util.forever({})`)).toMatchObject({
-      error: { message: expect.stringContaining("more than 3 levels deep") as string },
+    const forever = { name: "util:forever", code: `return await capabilities.util.forever({})` };
+    await scene.registry.save({ scope, principal: OWNER }, forever);
+    expect(await scene.run(forever.code)).toMatchObject({
+      status: "error",
+      error: { message: expect.stringContaining("more than 3 levels deep") },
     });
   });
 

@@ -23,7 +23,7 @@ export interface RouteOptions {
   /** Only with remote use. */
   readonly resourceServer: ResourceServer | undefined;
   /** All tools that may be called. */
-  readonly tools: () => readonly unknown[];
+  readonly tools: () => Promise<readonly unknown[]>;
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
@@ -49,7 +49,7 @@ export function createRoutes(options: RouteOptions): Route[] {
     },
     ...metadataRoutes(resourceServer),
     ...createUpstreamRoutes(app),
-    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, async () => tools()) },
+    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, () => tools()) },
     {
       method: "GET",
       path: "/api/names",

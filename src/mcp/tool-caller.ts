@@ -9,7 +9,8 @@ import { principalOf } from "../auth/caller.ts";
 import { paramHeaders } from "../upstream/param-headers.ts";
 import { callOwnTool, type MadeCall } from "./call-own-tool.ts";
 import { fitResult } from "./fit-result.ts";
-import { CapabilityNotFound, type Gateway, type ResolvedTool } from "./gateway.ts";
+import { CapabilityRefused } from "./capability-calls.ts";
+import type { Gateway, ResolvedTool } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import type { CallContext } from "./own-tool.ts";
 import { type Relay, toRefusal, toToolError } from "./relay.ts";
@@ -66,7 +67,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
       );
       return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
     }).catch((error: unknown) => {
-      if (!(error instanceof CapabilityNotFound)) return toRefusal(error) as CallToolResult;
+      if (!(error instanceof CapabilityRefused)) return toRefusal(error) as CallToolResult;
       return { content: [{ type: "text", text: error.message }], isError: true };
     });
 }

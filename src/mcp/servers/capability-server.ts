@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { ListedCapability } from "../../capabilities/listed-capability.ts";
+import type { ListedCapability, ListingChoice } from "../../capabilities/listed-capability.ts";
 import type { Registry, Resolved } from "../../capabilities/registry.ts";
 import type { Asker, Scope } from "../../capabilities/scope.ts";
 import { PmlError } from "../../errors.ts";
@@ -11,25 +11,17 @@ import { askerOf, type CallContext, type OwnAnswer } from "../own-tool.ts";
 import { toRunCaller } from "../run-caller.ts";
 import { CAPABILITY_PREFIX, toTool } from "./capability-tool.ts";
 
-/** How many there are, and which of them are shown. */
-export interface CapabilityChoice {
-  /** At most so many, those that are used most. */
-  readonly limit: number;
-  /** `cap:` names and `cap:*`; these are shown in any case. */
-  readonly pinned: readonly string[];
-}
-
 export interface CapabilityServerParts {
   readonly registry: Registry;
   readonly scope: Scope;
   readonly engine: Pick<Engine, "execute">;
-  readonly list: (asker: Asker, choice: CapabilityChoice) => Promise<readonly ListedCapability[]>;
+  readonly list: (asker: Asker, choice: ListingChoice) => Promise<readonly ListedCapability[]>;
   /** What tools do, as far as that is known. */
   readonly effects: (tools: readonly string[]) => Promise<ReadonlyMap<string, Effect>>;
   readonly approvalNote: (answer: ExecuteAnswer) => Readonly<Record<string, unknown>>;
 }
 
-const EVERYTHING: CapabilityChoice = { limit: Number.MAX_SAFE_INTEGER, pinned: [] };
+const EVERYTHING: ListingChoice = { limit: undefined, pinned: [] };
 
 /** The virtual MCP server of named capabilities: they are listed and called as the tools of any server. */
 export class CapabilityServer {
@@ -40,10 +32,20 @@ export class CapabilityServer {
     this.#parts = parts;
   }
 
-  async listTools(asker: Asker, choice: CapabilityChoice = EVERYTHING): Promise<readonly Tool[]> {
+  async listTools(asker: Asker, choice: ListingChoice = EVERYTHING): Promise<readonly Tool[]> {
     const listed = await this.#parts.list(asker, choice);
     const effects = await this.#parts.effects([...new Set(listed.flatMap(({ tools }) => tools))]);
     return listed.map((capability) => toTool(capability, effects));
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#parts.registry.onChange(listener);
+  }
+
+  /** Names that begin like this, for those that were cut. */
+  async namesLike(asker: Asker, beginning: string): Promise<readonly string[]> {
+    const query = { pattern: `${beginning}*`, limit: MOST_ALIKE };
+    return (await this.#parts.registry.list(asker, query)).records.map(({ displayName }) => displayName);
   }
 
   /** `cap:fs:read_json`, `cap:fs:read_json@v1`, `cap:acme.shared:fs:read_json`, and former names. */
@@ -92,6 +94,7 @@ function failure(text: string): Extract<OwnAnswer, { kind: "content" }> {
   return { kind: "content", content: [{ type: "text", text }], failed: true };
 }
 
+const MOST_ALIKE = 200;
 const RUN_KEY = "dev.pml/run";
 const WARNINGS_KEY = "dev.pml/warnings";
 

@@ -8,8 +8,6 @@ import { createSamplingModel } from "../sampling-model.ts";
 export interface CurateParts {
   readonly curator: Curator;
   readonly scope: Scope;
-  /** Whether the client's own model may be asked for names. */
-  readonly sampling: boolean;
 }
 
 const input = z
@@ -79,13 +77,13 @@ async function applyRenames(
   };
 }
 
-function toRequest({ scope, sampling }: CurateParts, filter: Input["filter"], context: CallContext): CurationRequest {
+function toRequest({ scope }: CurateParts, filter: Input["filter"], context: CallContext): CurationRequest {
   const { unnamed_only: unnamedOnly, namespace, min_usage: minUsage } = filter;
   const { sample, signal } = context;
   return {
     asker: askerOf(scope, context),
     filter: withoutUndefined({ unnamedOnly, namespace, minUsage }) satisfies CurationFilter,
     signal,
-    ...(sampling && sample !== undefined ? { model: createSamplingModel(sample) } : {}),
+    ...(sample === undefined ? {} : { model: createSamplingModel(sample) }),
   };
 }

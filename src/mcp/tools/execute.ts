@@ -184,7 +184,7 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
 }
 
 /** How a person is reached who has to decide. */
-function withLinks({ approvalUrl }: ExecuteParts, answer: ExecuteAnswer): Answer {
+export function withLinks({ approvalUrl }: Pick<ExecuteParts, "approvalUrl">, answer: ExecuteAnswer): Answer {
   if (answer.status !== "approval_required") return { ...answer };
   const { id } = answer.approval;
   return {
