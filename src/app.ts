@@ -88,13 +88,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   await using opening = new AsyncDisposableStack();
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
-  opening.use(
-    await watchScopes({
-      client,
-      onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
-      onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
-    }),
-  );
+  opening.use(await publishChanges(client, events, log));
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
@@ -144,6 +138,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+function publishChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {
+  return watchScopes({
+    client,
+    onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+    onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
 }
 
 /** Reviews that another gateway decided count here as well. */

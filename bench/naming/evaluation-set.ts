@@ -45,7 +45,7 @@ function analyse(id: string, code: string): Pick<Nameable, "tools" | "parameters
   return { tools, parameters: Object.keys(parameters["properties"] ?? {}) };
 }
 
-export function expandBraces(pattern: string): string[] {
+function expandBraces(pattern: string): string[] {
   const [, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
   if (before === undefined || choices === undefined || after === undefined) return [pattern];
   return choices.split(",").flatMap((choice) => expandBraces(`${before}${choice}${after}`));

@@ -10,6 +10,7 @@ import { type ProposedName, proposeName } from "../naming/propose-name.ts";
 import { suggestNames } from "../naming/suggest-names.ts";
 import { askForNames } from "./model-names.ts";
 import { countWithoutSuggestion, listNameables, type NameableCapability, readTakenNames } from "./nameable-store.ts";
+import { UseCounts } from "./use-counts.ts";
 import {
   countFates,
   decideSuggestion,
@@ -53,7 +54,7 @@ export interface Rename {
   readonly name: string;
 }
 
-export interface AppliedRename {
+interface AppliedRename {
   readonly id: string;
   readonly oldName: string;
   readonly newName: string;
@@ -105,9 +106,22 @@ export interface CuratorOptions {
 /** Gives names to what has none: proposes, applies, and remembers what people thought of it. */
 export class Curator {
   readonly #options: CuratorOptions;
+  readonly #uses: UseCounts;
 
   constructor(options: CuratorOptions) {
     this.#options = options;
+    this.#uses = new UseCounts(options.client.db);
+  }
+
+  /** A word about what has just been run, where it has no name and is used often. */
+  async adviseName(
+    scope: Scope,
+    { id, name }: { readonly id: string; readonly name: string },
+  ): Promise<string | undefined> {
+    if (!isUnnamed(name)) return undefined;
+    const uses = await this.#uses.count(scope, id);
+    if (uses < MANY_USES) return undefined;
+    return `${name} was used ${uses} times and has no name; pml_curate_capabilities finds one`;
   }
 
   async suggest(request: CurationRequest): Promise<Suggestions> {
@@ -221,6 +235,8 @@ export class Curator {
     };
   }
 }
+
+const MANY_USES = 5;
 
 const nothingAsked = { names: new Map<string, ProposedName>(), warnings: [] };
 

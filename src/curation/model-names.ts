@@ -6,7 +6,7 @@ import { describeParts, type ProposedName, proposeName } from "../naming/propose
 import { rateName, weighConfidence } from "../naming/rate-name.ts";
 
 /** So many at once, so that neither an answer nor its price gets out of hand. */
-export const BATCH_SIZE = 5;
+const BATCH_SIZE = 5;
 
 export interface ModelNames {
   /** By the id of the capability; not every one has to have got one. */

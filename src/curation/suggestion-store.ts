@@ -5,7 +5,7 @@ import type { ChangedVia } from "../capabilities/registry.ts";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 
-export type SuggestionSource = "heuristic" | "model" | "sampling";
+type SuggestionSource = "heuristic" | "model" | "sampling";
 
 export interface SourcedSuggestion extends CurationSuggestion {
   readonly source: SuggestionSource;

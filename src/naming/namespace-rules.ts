@@ -1,5 +1,5 @@
 /** Tools, as patterns of `server:tool` with `*`, and the namespace that they speak for. */
-export interface NamespaceRule {
+interface NamespaceRule {
   readonly namespace: string;
   readonly tools: readonly string[];
   /** How sure the rule is; below 1 for rules that go by the shape of a name alone. */
@@ -9,7 +9,7 @@ export interface NamespaceRule {
 export const NAMESPACE_WITHOUT_RULE = "util";
 
 /** The first rule that fits a tool counts: servers known by name, then what tools are called. */
-export const NAMESPACE_RULES: readonly NamespaceRule[] = [
+const NAMESPACE_RULES: readonly NamespaceRule[] = [
   {
     namespace: "fs",
     certainty: 1,

@@ -174,6 +174,23 @@ describe("curation through a real client", () => {
     expect(isError).toBe(true);
   });
 
+  test("what is used often without a name comes with a word about it; how many there are is told [TS-G2]", async () => {
+    await learn("often", "reverse the rows", "return args.rows.toReversed();");
+    const runs = Array.from({ length: 4 }, () => ({
+      capability: learned.get("often")?.capabilityName,
+      args: { rows: [1] },
+    }));
+    const answers: Executed[] = [];
+    for (const run of runs) answers.push(await execute(client, run));
+    expect(answers[0]?.warnings).toEqual([]);
+    expect(answers.at(-1)?.warnings.join()).toContain("was used 5 times and has no name; pml_curate_capabilities");
+    expect((await stats()).unnamed).toBe(1);
+    await curate(client, { strategy: "apply", renames: [{ id: idOf("often"), name: "transform:reverse_rows" }] });
+    const named = await execute(client, { capability: "transform:reverse_rows", args: { rows: [1] } });
+    expect(named.warnings).toEqual([]);
+    expect((await stats()).unnamed).toBe(0);
+  });
+
   test("learn:curate is the same tool [FR056] [TS-L4]", async () => {
     const { suggestions } = await curate(client, {}, "learn:curate");
     expect(suggestions).toEqual((await curate(client)).suggestions);
