@@ -96,10 +96,10 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   reloadWithScope(events, upstreams, log);
-  const { engine, registry, names, inspector, suggest } = opening.use(
+  const runs = opening.use(
     openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
   );
-  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry, events, log });
+  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry: runs.registry, events, log });
   const jobs = opening.use(
     await startJobs({
       client,
@@ -111,11 +111,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const open = opening.move();
   return {
     events,
-    engine,
-    registry,
-    names,
-    inspector,
-    suggest,
+    ...runs,
     curator: curation.curator,
     upstreams,
     usage,

@@ -213,7 +213,7 @@ export class CapabilityRegistry implements Registry {
     const { capability } = await this.resolve(asker, source);
     const { org, project } = asker.scope;
     const isOwn = capability.scope.org === org && capability.scope.project === project;
-    const parameters = Object.keys((capability.parameters["properties"] ?? {}) as object);
+    const parameters = Object.keys(capability.parameters["properties"] ?? {});
     const at = source.indexOf("@");
     const name = `${isOwn ? capability.displayName : capability.fqdn}${at < 0 ? "" : source.slice(at)}`;
     return { name, onlyParameter: parameters.length === 1 ? parameters[0] : undefined };

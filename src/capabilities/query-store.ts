@@ -43,25 +43,38 @@ export async function queryRecords(
 }
 
 function conditions({ scope }: Asker, filter: RecordFilter, ownOnly: boolean): Sql[] {
-  const { namespace, pattern, text, namedOnly, tags, visibility, versionTag, routing, health, recordType } = filter;
-  const { createdBy, states = ["active"] } = filter;
+  const { text, namedOnly, states = ["active"] } = filter;
   return [
     sql`r.deleted_at IS NULL AND r.state = ANY(${[...states]})`,
     ...(ownOnly ? [sql`r.org = ${scope.org} AND r.project = ${scope.project}`] : []),
-    ...(namespace === undefined ? [] : [sql`r.namespace = ${namespace}`]),
-    ...(pattern === undefined ? [] : [sql`r.display_name LIKE ${toLike(pattern)}`]),
     ...(namedOnly === true ? [sql`r.display_name NOT LIKE 'unnamed\\_%'`] : []),
     ...wordsOf(text).map(
       (word) => sql`(r.display_name || ' ' || coalesce(r.description, '')) ILIKE ${`%${escape(word)}%`}`,
     ),
-    ...(tags === undefined ? [] : [sql`r.tags @> ${[...tags]}::text[]`]),
-    ...(visibility === undefined ? [] : [sql`r.visibility = ${visibility}`]),
-    ...(versionTag === undefined ? [] : [sql`r.version_tag LIKE ${toLike(versionTag)}`]),
-    ...(routing === undefined ? [] : [sql`r.routing = ${routing}`]),
-    ...(health === undefined ? [] : [sql`${HEALTH} = ${health}`]),
-    ...(recordType === undefined ? [] : [sql`r.record_type = ${recordType}`]),
-    ...(createdBy === undefined ? [] : [madeBy(createdBy)]),
+    ...comparisons(filter),
   ];
+}
+
+type Compared = Omit<RecordFilter, "text" | "namedOnly" | "states">;
+
+/** One way of comparing for each that can be asked for. */
+const COMPARISONS: { readonly [K in keyof Required<Compared>]: (value: Required<Compared>[K]) => Sql } = {
+  namespace: (value) => sql`r.namespace = ${value}`,
+  pattern: (value) => sql`r.display_name LIKE ${toLike(value)}`,
+  createdBy: (value) => madeBy(value),
+  tags: (value) => sql`r.tags @> ${[...value]}::text[]`,
+  visibility: (value) => sql`r.visibility = ${value}`,
+  versionTag: (value) => sql`r.version_tag LIKE ${toLike(value)}`,
+  routing: (value) => sql`r.routing = ${value}`,
+  health: (value) => sql`${HEALTH} = ${value}`,
+  recordType: (value) => sql`r.record_type = ${value}`,
+};
+
+function comparisons(filter: Compared): Sql[] {
+  return Object.entries(COMPARISONS).flatMap(([key, compare]) => {
+    const value = filter[key as keyof Compared];
+    return value === undefined ? [] : [(compare as (value: unknown) => Sql)(value)];
+  });
 }
 
 /** Principals are kept as `subject (issuer)`; people mean the subject. */

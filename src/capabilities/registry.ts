@@ -4,7 +4,7 @@ import type { Asker } from "./scope.ts";
 
 export const CONFLICT_POLICIES = ["error", "version", "suffix"] as const;
 /** What becomes of a name that another program has: refused, a new version of that one, or a similar name. */
-export type OnConflict = (typeof CONFLICT_POLICIES)[number];
+type OnConflict = (typeof CONFLICT_POLICIES)[number];
 
 /** Who made a change: a person, an agent, or PML by itself. */
 export type ChangedVia = "auto" | "user" | "agent";

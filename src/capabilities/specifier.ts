@@ -24,8 +24,8 @@ export function parseSpecifier(text: string): Specifier {
   if (text === "latest") return { kind: "latest" };
   const parts = TAG_SPECIFIER.exec(text);
   if (parts !== null) {
-    const given = parts.slice(1).filter((part) => part !== undefined);
-    return { kind: "tag", text, parts: given.map(Number) };
+    const given = parts.slice(1) as (string | undefined)[];
+    return { kind: "tag", text, parts: given.filter((part) => part !== undefined).map(Number) };
   }
   const day = DATE_SPECIFIER.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return Number.isNaN(day) ? { kind: "unknown", text } : { kind: "date", text, before: new Date(day + DAY_MS) };

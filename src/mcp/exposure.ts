@@ -31,21 +31,18 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   const wanted = new Set(pinned);
   const isPinned = ({ server, canonical }: T): boolean => wanted.has(canonical) || wanted.has(`${server}:*`);
   const named = capabilities.toSorted((a, b) => (a.canonical < b.canonical ? -1 : 1));
-  if (exposure === "full") return [...library, ...named, ...tools];
+  if (exposure === "full") return [...named, ...tools, ...library];
   if (exposure === "meta") return [];
-  const kept = [...library.filter(isPinned), ...named.filter(isPinned), ...tools.filter(isPinned)];
+  const kept = [...named, ...tools, ...library].filter(isPinned);
   if (exposure === "pinned") return kept;
   const room = maxListedTools - core;
-  if (library.length + capabilities.length + tools.length <= room) return [...library, ...named, ...tools];
-  const rest = [...library.filter(isPinned), ...named, ...tools];
+  if (named.length + tools.length + library.length <= room) return [...named, ...tools, ...library];
   // Agents know what to do with tools before they know what to do with names.
+  const rest = [...named, ...tools, ...library.filter(isPinned)];
   if (rest.length <= room) return rest;
-  const used = new Set(capabilities.filter((each) => !isPinned(each)).slice(0, Math.max(0, room - kept.length)));
-  return [
-    ...library.filter(isPinned),
-    ...named.filter((each) => used.has(each) || isPinned(each)),
-    ...tools.filter(isPinned),
-  ];
+  const used = capabilities.filter((each) => !isPinned(each)).slice(0, Math.max(0, room - kept.length));
+  const listed = new Set([...kept, ...used]);
+  return [...named, ...tools, ...library].filter((each) => listed.has(each));
 }
 
 const CAPABILITIES = "cap:";

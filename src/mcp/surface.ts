@@ -139,13 +139,10 @@ function createToolLists(parts: ToolListParts): Pick<Surface, "listTools" | "fin
     const { server } = splitCanonical(tool.name);
     return { server, canonical: tool.name, wireName: toolNames.wireName(tool.name), tool };
   };
-  const capability = (tool: Tool): ListedTool => {
-    return { server: "cap", canonical: tool.name, wireName: capabilityWireName(tool.name), tool };
-  };
   const offered = {
     core: own.length,
     library: library.map(ownTool),
-    capabilities: capabilities.map(capability),
+    capabilities: capabilities.map(toListed),
     tools: tools.map((tool): ListedTool => tool),
   };
   const listed = [...own.map(ownTool), ...chooseListed(offered, settings)];
@@ -157,6 +154,11 @@ function createToolLists(parts: ToolListParts): Pick<Surface, "listTools" | "fin
     listTools: (names = settings.toolNames) => lists[names],
     findTool: (canonical) => byCanonical.get(canonical),
   };
+}
+
+function toListed(capability: Tool): ListedTool {
+  const { name: canonical } = capability;
+  return { server: "cap", canonical, wireName: capabilityWireName(canonical), tool: capability };
 }
 
 function listTool({ canonical, tool }: Pick<OfferedTool, "canonical" | "tool">, name: string): Tool {

@@ -51,33 +51,7 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
         });
       },
     }),
-    defineTool({
-      name: "dns:query",
-      title: "Search the registry",
-      description: "Records by creator, tags, visibility, version and more; all conditions must hold.",
-      input: z.strictObject({
-        created_by: z.string().optional().describe("Creator; * stands for anything: erwan@*."),
-        tags: tags.optional().describe("All of these."),
-        visibility: z.enum(VISIBILITIES).optional(),
-        version_tag: z.string().optional().describe("Tag of the current version; * stands for anything: v1.*."),
-        namespace: z.string().optional(),
-        pattern: z.string().optional().describe("Name; * stands for anything: fs:*."),
-        text: z.string().optional().describe("Words of name or description."),
-        routing: z.enum(ROUTINGS).optional(),
-        health: z.enum(HEALTHS).optional(),
-        record_type: z.enum(["capability", "mcp-server"]).optional(),
-        archived: z.boolean().default(false).describe("Archived records instead of active ones."),
-        sort_by: z.enum(RECORD_SORTS).default("name"),
-        limit: z.number().int().min(1).max(MOST_RECORDS).default(50),
-        cursor: z.string().optional().describe("next_cursor of the page before."),
-      }),
-      annotations: reads,
-      async run(input, context) {
-        const page = await registry.query(askerOf(scope, context), toQuery(input));
-        const { records, nextCursor, total } = page;
-        return json({ records: records.map(describeBriefly), total: total ?? null, next_cursor: nextCursor ?? null });
-      },
-    }),
+    createQuery({ registry, scope }),
     defineTool({
       name: "dns:whois",
       title: "Everything about a record",
@@ -100,6 +74,36 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
       },
     }),
   ];
+}
+
+function createQuery({ registry, scope }: DnsParts): OwnTool {
+  return defineTool({
+    name: "dns:query",
+    title: "Search the registry",
+    description: "Records by creator, tags, visibility, version and more; all conditions must hold.",
+    input: z.strictObject({
+      created_by: z.string().optional().describe("Creator; * stands for anything: erwan@*."),
+      tags: tags.optional().describe("All of these."),
+      visibility: z.enum(VISIBILITIES).optional(),
+      version_tag: z.string().optional().describe("Tag of the current version; * stands for anything: v1.*."),
+      namespace: z.string().optional(),
+      pattern: z.string().optional().describe("Name; * stands for anything: fs:*."),
+      text: z.string().optional().describe("Words of name or description."),
+      routing: z.enum(ROUTINGS).optional(),
+      health: z.enum(HEALTHS).optional(),
+      record_type: z.enum(["capability", "mcp-server"]).optional(),
+      archived: z.boolean().default(false).describe("Archived records instead of active ones."),
+      sort_by: z.enum(RECORD_SORTS).default("name"),
+      limit: z.number().int().min(1).max(MOST_RECORDS).default(50),
+      cursor: z.string().optional().describe("next_cursor of the page before."),
+    }),
+    annotations: reads,
+    async run(input, context) {
+      const page = await registry.query(askerOf(scope, context), toQuery(input));
+      const { records, nextCursor, total } = page;
+      return json({ records: records.map(describeBriefly), total: total ?? null, next_cursor: nextCursor ?? null });
+    },
+  });
 }
 
 function createWriters({ registry, scope }: DnsParts): OwnTool[] {

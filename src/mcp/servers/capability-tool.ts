@@ -29,7 +29,7 @@ function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
  * schema. So it is one of two, of which the other permits everything.
  */
 function usually(output: JsonSchema): Tool["outputSchema"] {
-  return { type: "object", anyOf: [output, {}] } as unknown as Tool["outputSchema"];
+  return { type: "object", anyOf: [output, {}] };
 }
 
 function annotate({ tools, dynamic }: ListedCapability, effects: ReadonlyMap<string, Effect>): ToolAnnotations {

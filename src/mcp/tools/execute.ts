@@ -12,6 +12,7 @@ import type { JsonObject } from "../../json.ts";
 import { withoutUndefined } from "../../without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "../own-tool.ts";
 import { toRunCaller } from "../run-caller.ts";
+import { readCapabilityName } from "../wire-names.ts";
 
 export interface ExecuteParts {
   readonly engine: Engine;
@@ -161,9 +162,15 @@ function refuseTwoSources(values: Input): void {
 function toRequest(values: Input): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined) return { ...common, kind: "capability", name: capability };
+  if (capability !== undefined)
+    return { ...common, kind: "capability", name: readCapabilityName(capability).canonical };
   if (accepted !== undefined)
-    return { ...common, kind: "capability", name: accepted.callName, args: accepted.args ?? common.args };
+    return {
+      ...common,
+      kind: "capability",
+      name: readCapabilityName(accepted.callName).canonical,
+      args: accepted.args ?? common.args,
+    };
   if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
   const tasks = dag.tasks.map(({ depends_on: dependsOn, safe_to_fail: safeToFail, ...task }) =>
