@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
   analysis: async () => (await import("./analysis.ts")).analysis,
+  naming: async () => (await import("./naming.ts")).naming,
   sandbox: async () => (await import("./sandbox.ts")).sandbox,
   discovery: async () => (await import("./discovery.ts")).discovery,
   "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,

@@ -7,6 +7,7 @@ import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
 import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import { contentHash } from "./content-hash.ts";
+import type { Curator } from "./curation/curator.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -32,6 +33,7 @@ import { dropExpiredMemos } from "./execution/memo-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
 import type { Logger } from "./log.ts";
 import type { NameFacts } from "./name-facts.ts";
+import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
@@ -71,6 +73,7 @@ export interface App extends AsyncDisposable {
   readonly discovery: Discovery;
   /** What can be found, and with which evidence. */
   indexStatus(): Promise<IndexStatus>;
+  readonly curator: Curator;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
@@ -103,29 +106,29 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
-  opening.use(
-    await startJobs({
-      client,
-      jobs: housekeepingJobs({ client, permissions, runs: config.runs, backup }),
-      onError: (error) => log.error({ error: error.message }, "job queue"),
-    }),
-  );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
-  events.subscribe(({ kind }) => {
-    if (kind !== "scope_changed") return;
-    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
-  });
+  reloadWithScope(events, upstreams, log);
   const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
   const runs = opening.use(openEngine({ ...common, client, usage }));
   const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
+  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry: runs.registry, events, log });
+  const jobs = opening.use(
+    await startJobs({
+      client,
+      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curation.job],
+      onError: (error) => log.error({ error: error.message }, "job queue"),
+    }),
+  );
+  opening.use(curation.watch(jobs));
   const open = opening.move();
   return {
     events,
     ...runs,
     indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
     records,
+    curator: curation.curator,
     upstreams,
     usage,
     permissions,
@@ -150,6 +153,14 @@ function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Pr
     client,
     onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
     onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
+}
+
+/** Reviews that another gateway decided count here as well. */
+function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): void {
+  events.subscribe(({ kind }) => {
+    if (kind !== "scope_changed") return;
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
 }
 

@@ -278,6 +278,11 @@ export const ERRORS = {
     meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
   },
   ...RECORD_ERRORS,
+  model_failed: {
+    id: "PML-E8501",
+    exit: EXIT.unreachable,
+    meaning: "The language model that proposes names did not answer, or not in a usable form.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,

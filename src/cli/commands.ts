@@ -20,6 +20,7 @@ import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
+import { curate } from "./commands/curate.ts";
 import { discover } from "./commands/discover.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
@@ -84,6 +85,7 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  curate,
   login,
   logout,
   rename,

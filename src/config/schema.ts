@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
+import { curationSchema } from "./curation-schema.ts";
 import { discoverySchema } from "./discovery-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
 import { namingSchema } from "./naming-schema.ts";
@@ -212,6 +213,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
+  curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
   naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   discovery: discoverySchema.prefault({}).describe("How tools and capabilities are found."),

@@ -9,6 +9,7 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { answer } from "./answer.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
+import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
@@ -41,6 +42,7 @@ export function createRoutes(options: RouteOptions): Route[] {
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
     ...createRecordRoutes(app),
+    ...createCurationRoutes(app),
     {
       method: "*",
       path: "/mcp",

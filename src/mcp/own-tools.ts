@@ -1,6 +1,7 @@
 import type { KeptResults } from "../results/kept-results.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { Surface } from "./surface.ts";
+import { createCurate, type CurateParts } from "./tools/curate.ts";
 import { createDiscover, type DiscoverParts } from "./tools/discover.ts";
 import { createExecute, type ExecuteParts } from "./tools/execute.ts";
 import type { StandardLibrary } from "./capability-calls.ts";
@@ -15,7 +16,10 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = Omit<ExecuteParts, "findToolId"> & Omit<DiscoverParts, "surface"> & ListCapabilitiesParts;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId"> &
+  Omit<DiscoverParts, "surface"> &
+  ListCapabilitiesParts &
+  CurateParts;
 
 /** Everything that PML itself serves. */
 export interface OwnTools {
@@ -32,6 +36,7 @@ export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly 
     createDiscover(parts),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
     createListCapabilities(parts),
+    createCurate(parts, "pml_curate_capabilities"),
   ];
 }
 

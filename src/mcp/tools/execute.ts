@@ -2,6 +2,7 @@ import { z } from "zod";
 import { VISIBILITIES } from "../../capabilities/record.ts";
 import { CONFLICT_POLICIES } from "../../capabilities/registry.ts";
 import type { Scope } from "../../capabilities/scope.ts";
+import type { Curator } from "../../curation/curator.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
@@ -21,6 +22,7 @@ export interface ExecuteParts {
   readonly suggest: Suggest;
   /** The tool of a server that is called so on the wire or by its id. */
   readonly findToolId: (name: string) => string | undefined;
+  readonly curator: Pick<Curator, "adviseName">;
 }
 
 const json = z.json();
@@ -105,15 +107,25 @@ export function createExecute(parts: ExecuteParts): OwnTool {
     meta: { "anthropic/alwaysLoad": true },
     async run(values, context) {
       const started = performance.now();
-      const value = await answerRequest(parts, values, context).catch((error: unknown) =>
-        describeError(error, started),
-      );
+      const value = await answerRequest(parts, values, context)
+        .then((answer) => withAdvice(parts, answer))
+        .catch((error: unknown) => describeError(error, started));
       return { kind: "json", value, ...(value.status === "error" ? { failed: true as const } : {}) };
     },
   });
 }
 
 type Answer = Readonly<Record<string, unknown>> & { readonly status: string };
+
+/** What is used often deserves a name. */
+async function withAdvice({ curator, scope }: ExecuteParts, answer: Answer): Promise<Answer> {
+  const { status, capabilityId: id, capabilityName: name, warnings } = answer;
+  if (status !== "success" || typeof id !== "string" || typeof name !== "string") return answer;
+  const advice = await curator.adviseName(scope, { id, name });
+  return advice === undefined
+    ? answer
+    : { ...answer, warnings: [...(Array.isArray(warnings) ? warnings : []), advice] };
+}
 
 async function answerRequest(parts: ExecuteParts, values: Input, context: CallContext): Promise<Answer> {
   const { engine, scope } = parts;
