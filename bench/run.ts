@@ -12,6 +12,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   execute: async () => (await import("./execute.ts")).execute,
   analysis: async () => (await import("./analysis.ts")).analysis,
   sandbox: async () => (await import("./sandbox.ts")).sandbox,
+  names: async () => (await import("./names.ts")).names,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]
