@@ -119,12 +119,14 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/app.ts",
       "src/call-tool.ts",
+      "src/housekeeping-jobs.ts",
       "src/name-facts.ts",
       "src/open-curation.ts",
       "src/open-discovery.ts",
       "src/open-engine.ts",
       "src/open-records.ts",
       "src/open-signing.ts",
+      "src/open-upstreams.ts",
     ],
     uses: [
       "config",

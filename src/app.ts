@@ -2,10 +2,7 @@ import type { Registry } from "./capabilities/registry.ts";
 import type { Signing } from "./capabilities/signature.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
-import { bundledServers } from "./config/bundled-servers.ts";
-import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
-import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import { contentHash } from "./content-hash.ts";
 import type { Curator } from "./curation/curator.ts";
 import type { DatabaseClient } from "./db/client.ts";
@@ -20,34 +17,28 @@ import type { ExportFooter } from "./housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
 import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
 import { checkSignatures } from "./housekeeping/check-signatures.ts";
-import { type Job, startJobs } from "./housekeeping/job-queue.ts";
-import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
+import { startJobs } from "./housekeeping/job-queue.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Discovery, IndexStatus } from "./discovery/discovery.ts";
-import { dropOldIntents, dropOldVectors } from "./discovery/embedding/vector-store.ts";
 import type { Suggest } from "./discovery/suggest.ts";
 import { createPermitCall, type PermitCall } from "./execution/permit-call.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
-import { dropExpiredMemos } from "./execution/memo-store.ts";
-import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
+import { housekeepingJobs } from "./housekeeping-jobs.ts";
 import type { Logger } from "./log.ts";
 import type { NameFacts } from "./name-facts.ts";
 import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
+import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
-import { createSeal, type Seal } from "./secrets/seal.ts";
-import { resolveSecretKey } from "./secrets/secret-key.ts";
 import { traced } from "./tracing.ts";
-import { Logins } from "./upstream/oauth/logins.ts";
-import { ProcessGroups } from "./upstream/process-groups.ts";
-import { serverLogFolder } from "./upstream/server-output.ts";
+import type { Logins } from "./upstream/oauth/logins.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
-import { Upstreams } from "./upstream/upstreams.ts";
+import type { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
 interface DatabaseStatus {
@@ -224,90 +215,9 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
   }
 }
 
-interface UpstreamParts {
-  readonly client: DatabaseClient;
-  readonly logins: Logins;
-  readonly log: Logger;
-}
-
-async function openUpstreams(config: Config, { client, logins, log }: UpstreamParts): Promise<Upstreams> {
-  const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
-  const limits = {
-    connectMs: connectSeconds * 1000,
-    callMs: callSeconds * 1000,
-    longestCallMs: longestCallSeconds * 1000,
-    inFlight: maxInFlight,
-    queued: maxQueued,
-  };
-  const groups = new ProcessGroups(config.home, log);
-  groups.endOrphans();
-  const { changedTools } = config.upstream;
-  const upstreams = new Upstreams({
-    db: client.db,
-    scope: DEFAULT_SCOPE,
-    limits,
-    changedTools,
-    logins,
-    groups,
-    log,
-    logFolder: serverLogFolder(config.home),
-  });
-  await upstreams.configure(definedServers(config));
-  return upstreams;
-}
-
-function createLogins(config: Config, { db, engine }: DatabaseClient, log: Logger): Logins {
-  let seal: Seal | undefined;
-  const sources = {
-    value: readSecretKey(),
-    file: config.secrets.keyFile,
-    home: config.home,
-    shared: engine === "postgres",
-  };
-  const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
-  const { clientMetadataUrl, redirectUrl } = config.upstream;
-  return new Logins({ db, scope: DEFAULT_SCOPE, getSeal, clientMetadataUrl, redirectUrl, log });
-}
-
-function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
-  return resolveServers(mcpServers ?? bundledServers(home), environment);
-}
-
 /** For work on a server's database without a daemon; any number of processes may open that. */
 export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
   await using client = await openPostgres({ url, poolSize: 2 });
   await migrate(client.db);
   return await work(client);
-}
-
-interface JobParts {
-  readonly client: DatabaseClient;
-  readonly permissions: Permissions;
-  readonly runs: Config["runs"];
-  readonly backup: () => Promise<unknown>;
-}
-
-/** Of each tool and capability; a few of them are used. */
-const INTENTS_KEPT = 50;
-/** Vectors that are still needed are made again, which takes minutes at most. */
-const VECTOR_DAYS = 180;
-
-function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
-  const everywhere: Job[] = [
-    { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
-    { name: "approvals.forget", cron: "40 2 * * *", run: () => permissions.dropApprovals(runs.approvalDays) },
-    { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
-    { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
-    { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },
-    { name: "drafts.expire", cron: "50 2 * * *", run: () => dropOldDrafts(client.db, runs.draftDays) },
-    { name: "intents.forget", cron: "5 3 * * *", run: () => dropOldIntents(client.db, INTENTS_KEPT) },
-    { name: "vectors.forget", cron: "10 3 * * 0", run: () => dropOldVectors(client.db, VECTOR_DAYS) },
-    { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
-  ];
-  // A PostgreSQL server vacuums itself, and its copies are its administrator's business.
-  const embeddedOnly: Job[] = [
-    { name: "storage.vacuum", cron: "15 3 * * *", run: () => vacuumTables(client.db) },
-    { name: "storage.backup", cron: "30 3 * * *", run: async () => void (await backup()) },
-  ];
-  return client.engine === "pglite" ? [...everywhere, ...embeddedOnly] : everywhere;
 }

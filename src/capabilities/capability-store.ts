@@ -6,6 +6,7 @@ import type { CachePolicy, Capability, CapabilitySource, DagStructure, PreparedS
 import { formatFqdn, unnamed } from "./fqdn.ts";
 import { type Asker, OWNER, type Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
+import { visibleTo } from "./visibility.ts";
 
 export interface NewCapability extends PreparedSource {
   readonly description?: string;
@@ -13,17 +14,21 @@ export interface NewCapability extends PreparedSource {
   readonly versionTag?: string;
 }
 
+/** What a program is already, for somebody; a private one of somebody else's it is not. */
 export async function findCapabilityBySource(
   db: Db | Tx,
-  scope: Scope,
+  asker: Asker,
   sourceHash: string,
 ): Promise<Capability | undefined> {
+  const { org, project } = asker.scope;
   const { rows } = await sql<CapabilityRow>`
-    SELECT ${CAPABILITY_COLUMNS} FROM capability_source s
-    JOIN capability_records r ON r.org = s.org AND r.id = s.record_id
-    JOIN capability_versions v ON v.org = s.org AND v.record_id = s.record_id AND v.version = s.version
-    WHERE s.org = ${scope.org} AND s.project = ${scope.project} AND s.source_hash = ${sourceHash}
-      AND r.deleted_at IS NULL`.execute(db);
+    SELECT ${CAPABILITY_COLUMNS} FROM capability_versions v
+    JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
+    LEFT JOIN capability_source s ON s.org = ${org} AND s.project = ${project} AND s.source_hash = v.source_hash
+      AND s.record_id = v.record_id AND s.version = v.version
+    WHERE v.org = ${org} AND v.source_hash = ${sourceHash} AND r.project = ${project} AND r.deleted_at IS NULL
+      AND ${visibleTo(asker)}
+    ORDER BY s.record_id IS NULL, r.created_at, v.version DESC LIMIT 1`.execute(db);
   return rows[0] && toCapability(rows[0]);
 }
 
@@ -45,7 +50,7 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
     tx,
   );
-  const existing = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (existing !== undefined) return existing;
   const id = newId();
   const by = creatorId(principal);
@@ -59,7 +64,7 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
     )
     .execute();
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
-  const created = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (created === undefined) throw new Error(`capability ${id} was inserted and is not there`);
   return created;
 }

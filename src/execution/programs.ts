@@ -173,9 +173,9 @@ export class Programs {
     source: PreparedSource,
   ): Promise<{ readonly capability: Capability; readonly notices: readonly string[] }> {
     const { db } = this.#options;
-    const { scope } = asker;
-    const key = `${scope.org}/${scope.project}/${source.sourceHash}`;
-    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, scope, source.sourceHash));
+    const { scope, principal } = asker;
+    const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
+    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
       known ??
