@@ -126,6 +126,7 @@ export const LAYERS: readonly Layer[] = [
       "src/open-engine.ts",
       "src/open-records.ts",
       "src/open-signing.ts",
+      "src/open-suggestions.ts",
       "src/open-upstreams.ts",
     ],
     uses: [

@@ -167,15 +167,18 @@ function refuseTwoSources(values: Input): void {
   if (given.length > 1) throw new PmlError("arguments_invalid", `Give at most one of ${given.join(" and ")}`);
 }
 
+function canonicalName(name: string): string {
+  return readCapabilityName(name).canonical;
+}
+
 function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  const named = (name: string): string => readCapabilityName(name).canonical;
-  if (capability !== undefined) return { ...common, kind: "capability", name: named(capability) };
+  if (capability !== undefined) return { ...common, kind: "capability", name: canonicalName(capability) };
   if (accepted !== undefined) {
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
-    if (tool === undefined) return { ...common, kind: "capability", name: named(callName), args: given };
+    if (tool === undefined) return { ...common, kind: "capability", name: canonicalName(callName), args: given };
     const defaults = values.name === undefined ? {} : given;
     return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }
