@@ -45,6 +45,7 @@ export const LAYERS: readonly Layer[] = [
       "src/db/client.ts",
       "src/db/columns.ts",
       "src/db/curation-tables.ts",
+      "src/db/discovery-tables.ts",
       "src/db/execution-tables.ts",
       "src/db/learning-tables.ts",
       "src/db/permission-tables.ts",
@@ -60,7 +61,8 @@ export const LAYERS: readonly Layer[] = [
     uses: ["permission-words", "capabilities", "config", "db-client", "events", "errors", "basics"],
   },
   { name: "analysis", files: ["src/analysis/"], uses: ["errors", "basics"] },
-  { name: "learning", files: ["src/learning/"], uses: ["analysis", "capabilities", "db-client", "basics"] },
+  { name: "graph", files: ["src/graph/"], uses: ["analysis", "capabilities", "db-client", "basics"] },
+  { name: "learning", files: ["src/learning/"], uses: ["graph", "analysis", "capabilities", "db-client", "basics"] },
   {
     name: "execution-ports",
     files: ["src/execution/ports.ts"],
@@ -79,6 +81,7 @@ export const LAYERS: readonly Layer[] = [
       "analysis",
       "permission-words",
       "permissions",
+      "graph",
       "learning",
       "results",
       "capabilities",
@@ -98,7 +101,7 @@ export const LAYERS: readonly Layer[] = [
     uses: ["naming", "llm", "capabilities", "db-client", "events", "errors", "basics"],
   },
   { name: "results", files: ["src/results/"], uses: ["capabilities", "db-client", "errors"] },
-  { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "basics"] },
+  { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "db-client", "basics"] },
   { name: "usage", files: ["src/usage/"], uses: ["auth", "capabilities", "db-client", "basics"] },
   {
     name: "upstream",
@@ -107,7 +110,14 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: "app",
-    files: ["src/app.ts", "src/call-tool.ts", "src/name-facts.ts", "src/open-curation.ts", "src/open-engine.ts"],
+    files: [
+      "src/app.ts",
+      "src/call-tool.ts",
+      "src/name-facts.ts",
+      "src/open-curation.ts",
+      "src/open-discovery.ts",
+      "src/open-engine.ts",
+    ],
     uses: [
       "config",
       "secrets",

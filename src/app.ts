@@ -21,7 +21,10 @@ import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts
 import { type Job, startJobs } from "./housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
+import type { Discovery, IndexStatus } from "./discovery/discovery.ts";
+import { dropOldIntents, dropOldVectors } from "./discovery/embedding/vector-store.ts";
 import type { Suggest } from "./discovery/suggest.ts";
+import { createPermitCall, type PermitCall } from "./execution/permit-call.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
 import { dropExpiredMemos } from "./execution/memo-store.ts";
@@ -61,6 +64,11 @@ export interface App extends AsyncDisposable {
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly curator: Curator;
+  /** Whether an agent may call a tool itself. */
+  readonly permitCall: PermitCall;
+  readonly discovery: Discovery;
+  /** What can be found, and with which evidence. */
+  indexStatus(): Promise<IndexStatus>;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
@@ -113,9 +121,11 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     events,
     ...runs,
     curator: curation.curator,
+    indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
     upstreams,
     usage,
     permissions,
+    permitCall: createPermitCall(permissions, DEFAULT_SCOPE),
     results: createKeptResults(client.db, DEFAULT_SCOPE),
     databaseLost: client.lost,
     logins,
@@ -259,13 +269,21 @@ interface JobParts {
   readonly backup: () => Promise<unknown>;
 }
 
+/** Of each tool and capability; a few of them are used. */
+const INTENTS_KEPT = 50;
+/** Vectors that are still needed are made again, which takes minutes at most. */
+const VECTOR_DAYS = 180;
+
 function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
   const everywhere: Job[] = [
     { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
+    { name: "approvals.forget", cron: "40 2 * * *", run: () => permissions.dropApprovals(runs.approvalDays) },
     { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
     { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
     { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },
     { name: "drafts.expire", cron: "50 2 * * *", run: () => dropOldDrafts(client.db, runs.draftDays) },
+    { name: "intents.forget", cron: "5 3 * * *", run: () => dropOldIntents(client.db, INTENTS_KEPT) },
+    { name: "vectors.forget", cron: "10 3 * * 0", run: () => dropOldVectors(client.db, VECTOR_DAYS) },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];
   // A PostgreSQL server vacuums itself, and its copies are its administrator's business.

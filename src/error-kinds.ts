@@ -263,6 +263,16 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "Nobody decided in time (`approvals.ttlMinutes`). That is not a refusal: the agent may ask again.",
   },
+  approval_required: {
+    id: "PML-E6007",
+    exit: EXIT.needsPerson,
+    meaning: "A rule says that a person is asked about this tool. Once they have approved, the same call goes through.",
+  },
+  approval_refused: {
+    id: "PML-E6008",
+    exit: EXIT.refused,
+    meaning: "A person was asked about this call and refused it.",
+  },
   rule_not_found: {
     id: "PML-E6006",
     exit: EXIT.notFound,

@@ -5,6 +5,7 @@ import type { Scope } from "./capabilities/scope.ts";
 import { createCallTool } from "./call-tool.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
+import type { Discovery } from "./discovery/discovery.ts";
 import { createSuggest, type Suggest } from "./discovery/suggest.ts";
 import type { EventBus } from "./events.ts";
 import { AnalysedPrograms } from "./execution/analysed-programs.ts";
@@ -13,6 +14,7 @@ import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
+import { openDiscovery } from "./open-discovery.ts";
 import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "./permissions/permissions.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
@@ -37,6 +39,7 @@ export interface OpenEngine extends AsyncDisposable {
   readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  readonly discovery: Discovery;
 }
 
 /** A value of this size stays in the journal; larger ones live as long as results do. */
@@ -49,6 +52,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const stack = new AsyncDisposableStack();
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
+  const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
   const analysed = new AnalysedPrograms(tools);
   const registry = new CapabilityRegistry({
     db,
@@ -77,7 +81,13 @@ export function openEngine(parts: EngineParts): OpenEngine {
     registry,
     names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
-    suggest: createSuggest({ tools: () => tools.all, capabilities: () => listCapabilitySummaries(db, scope) }),
+    discovery,
+    suggest: createSuggest({
+      findTool: (id) => tools.findById(id),
+      // Tools are everybody's; nobody's own capabilities may count.
+      search: (query, options) => discovery.search({ scope, principal: "" }, query, options),
+      capabilities: () => listCapabilitySummaries(db, scope),
+    }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -6,6 +6,7 @@ import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
 import { curate } from "./commands/curate.ts";
+import { discover } from "./commands/discover.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -13,6 +14,7 @@ import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
+import { index } from "./commands/index.ts";
 import { login } from "./commands/login.ts";
 import { logout } from "./commands/logout.ts";
 import { logs } from "./commands/logs.ts";
@@ -40,6 +42,7 @@ export const commands: readonly Command[] = [
   demo,
   mcp,
   connect,
+  discover,
   call,
   exec,
   run,
@@ -51,6 +54,7 @@ export const commands: readonly Command[] = [
   replay,
   result,
   graph,
+  index,
   logs,
   doctor,
   inbox,

@@ -1,3 +1,4 @@
+import type { DiscoveryIntentTable, DiscoveryTallyTable, EmbeddingCacheTable } from "./discovery-tables.ts";
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
 import type { CapabilitySuggestionTable } from "./curation-tables.ts";
@@ -217,6 +218,9 @@ export interface Tables {
   capability_stat: CapabilityStatTable;
   capability_suggestion: CapabilitySuggestionTable;
   capability_versions: CapabilityVersionTable;
+  discovery_intent: DiscoveryIntentTable;
+  discovery_tally: DiscoveryTallyTable;
+  embedding_cache: EmbeddingCacheTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
   output_schema: OutputSchemaTable;

@@ -1,6 +1,7 @@
 import type { CapabilitySummary } from "../capabilities/capability-store.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
-import { createLexicalRanker, splitWords } from "./lexical-ranker.ts";
+import type { Search } from "./search.ts";
+import { splitWords } from "./words.ts";
 
 export interface SuggestedTool {
   readonly id: string;
@@ -37,11 +38,20 @@ const MOST_CAPABILITIES = 5;
 const SURE_ENOUGH = 0.75;
 
 export function createSuggest(sources: {
-  readonly tools: () => readonly SuggestedTool[];
+  readonly findTool: (id: string) => SuggestedTool | undefined;
+  readonly search: Search;
   readonly capabilities: () => Promise<readonly CapabilitySummary[]>;
 }): Suggest {
   return async (intent, given) => {
     const capabilities = await sources.capabilities();
+    const { ranked: found } = await sources.search(intent, {
+      accept: ({ kind }) => kind === "tool",
+      limit: MOST_TOOLS,
+    });
+    const tools = found.flatMap(({ document, score }) => {
+      const tool = sources.findTool(document.id);
+      return tool === undefined ? [] : [{ ...tool, score }];
+    });
     const ranked = capabilities
       .map((each) => ({ each, score: Math.max(0, ...each.intents.map((known) => similarity(intent, known))) }))
       .filter(({ score }) => score > 0)
@@ -52,10 +62,10 @@ export function createSuggest(sources: {
     const problem = given === undefined ? "" : whyNot(best, given);
     const report: SuggestionReport = {
       suggestions: {
-        tools: rankTools(intent, sources.tools()),
+        tools,
         capabilities: ranked.map(({ each: { intents: _kept, ...each }, score }) => ({
           ...each,
-          callName: each.name,
+          callName: `cap:${each.name}`,
           score,
         })),
       },
@@ -76,23 +86,6 @@ function whyNot(
   const required = (each.parameters["required"] ?? []) as readonly string[];
   const missing = required.filter((name) => !Object.hasOwn(given, name));
   return missing.length === 0 ? "" : `${each.name} fits, but needs ${missing.join(", ")}.`;
-}
-
-function rankTools(intent: string, tools: readonly SuggestedTool[]): SuggestionReport["suggestions"]["tools"] {
-  const byId = new Map(tools.map((tool) => [tool.id, tool]));
-  const documents = tools.map(({ id, description = "", inputSchema }) => ({
-    id,
-    name: id,
-    description,
-    arguments: Object.keys(inputSchema?.["properties"] ?? {}),
-  }));
-  return createLexicalRanker(documents)
-    .rank(intent)
-    .slice(0, MOST_TOOLS)
-    .flatMap(({ id, score }) => {
-      const tool = byId.get(id);
-      return tool === undefined ? [] : [{ ...tool, score }];
-    });
 }
 
 /** Words in common, of all words of either. */

@@ -236,6 +236,8 @@ export class Engine {
         return this.programs.fromCode(asker, request.code, request);
       case "dag":
         return this.programs.fromDag(asker, request.dag, request);
+      case "tool":
+        return this.programs.fromTool(asker, request, request);
       case "capability":
       default:
         return this.programs.byName(asker, request.name);

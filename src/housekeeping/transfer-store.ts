@@ -21,6 +21,8 @@ const EXPORTED_TABLES = [
   "capability_decision",
   "output_schema",
   "tool_edge",
+  "discovery_tally",
+  "discovery_intent",
   "tool_schema",
   "tool_schema_change",
   "upstream_catalogue",

@@ -63,6 +63,14 @@ async function seedLearning(db: DatabaseClient["db"], record: string): Promise<v
     .insertInto("tool_edge")
     .values({ ...scope, from_id: "fs:read", to_id: "fs:write", edge_type: "provides", source: "observed" })
     .execute();
+  await db
+    .insertInto("discovery_tally")
+    .values({ ...scope, subject: "fs:read", tag: "eu", uses: 3, successes: 2 })
+    .execute();
+  await db
+    .insertInto("discovery_intent")
+    .values({ ...scope, subject: "fs:read", intent_hash: "h", intent: "read ü" })
+    .execute();
 }
 
 async function seedEverything({ db }: DatabaseClient): Promise<void> {
@@ -198,7 +206,7 @@ test("every table of the schema that holds memory is in an export", async () => 
   // what a person granted here is nothing that a file may bring along
   const grants = ["approvals", "permission_rules"];
   // answers that can be computed again
-  const caches = ["capability_memo"];
+  const caches = ["capability_memo", "embedding_cache"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
     .filter((name) => ![...coordination, ...grants, ...caches].includes(name));

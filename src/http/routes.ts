@@ -69,6 +69,7 @@ export function createRoutes(options: RouteOptions): Route[] {
         response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
       },
     },
+    { method: "GET", path: "/api/index", handle: (_request, response) => answer(response, () => app.indexStatus()) },
     { method: "GET", path: "/api/status", handle: (_request, response) => answer(response, status) },
     { method: "GET", path: "/api/export", handle: (_request, response) => streamExport(app, response) },
     {

@@ -21,6 +21,7 @@ const definitions = createCoreTools({
   registry: unused,
   suggest: unused,
   curator: unused,
+  discovery: unused,
   scope: { org: "local", project: "default" },
   approvalUrl: (id) => id,
 }).map(({ definition }) => definition);
@@ -81,6 +82,12 @@ test("PML's own tools, their order and their arguments", () => {
           "filter",
           "limit",
           "offset",
+          "detail",
+          "format",
+          "max_tokens",
+          "include_code",
+          "context_tags",
+          "model",
         ],
         "name": "pml_discover",
         "required": [

@@ -1,9 +1,8 @@
-import { createLexicalRanker } from "../discovery/lexical-ranker.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { Surface } from "./surface.ts";
 import { createCurate, type CurateParts } from "./tools/curate.ts";
-import { createDiscover } from "./tools/discover.ts";
+import { createDiscover, type DiscoverParts } from "./tools/discover.ts";
 import { createExecute, type ExecuteParts } from "./tools/execute.ts";
 import type { StandardLibrary } from "./capability-calls.ts";
 import { createGetTaskResult } from "./tools/get-task-result.ts";
@@ -17,7 +16,10 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = ExecuteParts & ListCapabilitiesParts & CurateParts;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId"> &
+  Omit<DiscoverParts, "surface"> &
+  ListCapabilitiesParts &
+  CurateParts;
 
 /** Everything that PML itself serves. */
 export interface OwnTools {
@@ -30,10 +32,15 @@ export interface OwnTools {
 export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
   const { surface, results, maxResultBytes } = parts;
   return [
-    createExecute(parts),
-    createDiscover({ surface, createRanker: createLexicalRanker }),
+    createExecute({ ...parts, findToolId: (name) => findToolId(surface(), name) }),
+    createDiscover(parts),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
     createListCapabilities(parts),
     createCurate(parts, "pml_curate_capabilities"),
   ];
+}
+
+function findToolId({ toolNames, findTool }: Surface, name: string): string | undefined {
+  const resolved = toolNames.resolve(name);
+  return resolved.kind === "found" ? findTool(resolved.canonical)?.canonical : undefined;
 }

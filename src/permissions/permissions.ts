@@ -13,12 +13,13 @@ import type {
   DecidedApproval,
   RememberedRule,
 } from "./approval.ts";
-import { findApproval, listApprovals } from "./approval-store.ts";
+import { dropOldApprovals, findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts";
+import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, ToolVerdict } from "./plan.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
+import { decide } from "./rules.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
 
@@ -34,6 +35,8 @@ export interface Permissions extends AsyncDisposable {
   /** Something could not be read that may have forbidden something. */
   denyAll(error: unknown): void;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
+  /** What the rules say of a tool by itself; what people allowed to programs does not count. */
+  decideTool(tool: PlannedTool): ToolVerdict;
   /** The same question, asked again while it is open, is the same approval. */
   requestApproval(scope: Scope, request: ApprovalRequest): Promise<Approval>;
   findApproval(scope: Scope, id: string): Promise<Approval | undefined>;
@@ -46,6 +49,8 @@ export interface Permissions extends AsyncDisposable {
   /** Resolves once it is no longer pending, whoever decided; rejects with the signal's reason. */
   waitForDecision(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
   expireApprovals(): Promise<void>;
+  /** Those that could last be used this many days ago. */
+  dropApprovals(days: number): Promise<void>;
   listRules(scope: Scope): Promise<RememberedRule[]>;
   removeRule(scope: Scope, id: string, by: string): Promise<RememberedRule>;
 }
@@ -77,6 +82,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
       if (!verdict.tools.some(({ rememberable }) => rememberable)) return verdict;
       return decidePlan(rules, tools, context, await findFittingRules(db, scope, context));
     },
+    decideTool: (tool) => decide(rules, tool, { remembered: [] }),
     requestApproval: (scope, request) => approvals.request(scope, request, ttlMinutes),
     findApproval: (scope, id) => findApproval(db, scope, id),
     listApprovals: (scope, filter = {}) => listApprovals(db, scope, filter),
@@ -84,6 +90,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     useApproval: (scope, plan) => approvals.use(scope, plan),
     waitForDecision: (scope, id, signal) => approvals.wait(scope, id, signal),
     expireApprovals: () => approvals.expire(),
+    dropApprovals: (days) => dropOldApprovals(db, days),
     listRules: (scope) => listRules(db, scope),
     removeRule: (scope, id, by) => db.transaction().execute((tx) => removeRule(tx, scope, id, by)),
     [Symbol.asyncDispose]: () => approvals[Symbol.asyncDispose](),

@@ -21,6 +21,8 @@ export interface ExecuteParts {
   readonly approvalUrl: (id: string) => string;
   readonly suggest: Suggest;
   readonly curator: Pick<Curator, "adviseName">;
+  /** The tool of a server that is called so on the wire or by its id. */
+  readonly findToolId: (name: string) => string | undefined;
 }
 
 const json = z.json();
@@ -68,7 +70,9 @@ const input = z.strictObject({
   accept_suggestion: z
     .strictObject({ callName: z.string().min(1), args: args.optional() })
     .optional()
-    .describe("Run a capability that was suggested."),
+    .describe(
+      "Run what was suggested, by its callName: a capability, or a tool. A tool that is given a name becomes a capability with these args as defaults.",
+    ),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
   on_conflict: z
     .enum(CONFLICT_POLICIES)
@@ -135,7 +139,7 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
         : engine.continueRun(scope, going.workflow_id, reach);
     return withLinks(parts, await answer);
   }
-  const request = toRequest(values);
+  const request = toRequest(values, parts.findToolId);
   if (request !== undefined) return withLinks(parts, await engine.execute(scope, request, reach));
   const given = argumentsOf(values);
   const suggestions = await parts.suggest(intent, given);
@@ -159,18 +163,18 @@ function refuseTwoSources(values: Input): void {
   if (given.length > 1) throw new PmlError("arguments_invalid", `Give at most one of ${given.join(" and ")}`);
 }
 
-function toRequest(values: Input): ExecuteRequest | undefined {
+function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined)
-    return { ...common, kind: "capability", name: readCapabilityName(capability).canonical };
-  if (accepted !== undefined)
-    return {
-      ...common,
-      kind: "capability",
-      name: readCapabilityName(accepted.callName).canonical,
-      args: accepted.args ?? common.args,
-    };
+  const named = (name: string): string => readCapabilityName(name).canonical;
+  if (capability !== undefined) return { ...common, kind: "capability", name: named(capability) };
+  if (accepted !== undefined) {
+    const { callName, args: given = common.args } = accepted;
+    const tool = findToolId(callName);
+    if (tool === undefined) return { ...common, kind: "capability", name: named(callName), args: given };
+    const defaults = values.name === undefined ? {} : given;
+    return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
+  }
   if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
   const tasks = dag.tasks.map(({ depends_on: dependsOn, safe_to_fail: safeToFail, ...task }) =>
