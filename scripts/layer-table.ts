@@ -11,7 +11,11 @@ export interface Layer {
  * the check: the table is changed on purpose or not at all.
  */
 export const LAYERS: readonly Layer[] = [
-  { name: "errors", files: ["src/error-kinds.ts", "src/errors.ts"], uses: [] },
+  {
+    name: "errors",
+    files: ["src/error-kind.ts", "src/error-kinds.ts", "src/errors.ts", "src/record-errors.ts"],
+    uses: [],
+  },
   { name: "events", files: ["src/events.ts"], uses: [] },
   {
     name: "basics",
@@ -36,6 +40,7 @@ export const LAYERS: readonly Layer[] = [
   },
   { name: "permission-words", files: ["src/permissions/effect.ts", "src/permissions/tool-pattern.ts"], uses: [] },
   { name: "config", files: ["src/config/"], uses: ["permission-words", "errors", "basics"] },
+  { name: "client", files: ["src/client/"], uses: [] },
   { name: "secrets", files: ["src/secrets/"], uses: ["errors"] },
   { name: "clients", files: ["src/clients/"], uses: ["config", "errors", "basics"] },
   { name: "auth", files: ["src/auth/"], uses: ["config", "errors", "basics"] },
@@ -54,7 +59,7 @@ export const LAYERS: readonly Layer[] = [
     uses: [],
   },
   { name: "db", files: ["src/db/"], uses: ["db-client", "errors", "basics"] },
-  { name: "capabilities", files: ["src/capabilities/"], uses: ["config", "db-client", "errors", "basics"] },
+  { name: "capabilities", files: ["src/capabilities/"], uses: ["analysis", "config", "db-client", "errors", "basics"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
@@ -101,22 +106,28 @@ export const LAYERS: readonly Layer[] = [
     uses: ["naming", "llm", "capabilities", "db-client", "events", "errors", "basics"],
   },
   { name: "results", files: ["src/results/"], uses: ["capabilities", "db-client", "errors"] },
-  { name: "discovery", files: ["src/discovery/"], uses: ["capabilities", "db-client", "basics"] },
+  { name: "discovery", files: ["src/discovery/"], uses: ["graph", "analysis", "capabilities", "db-client", "basics"] },
   { name: "usage", files: ["src/usage/"], uses: ["auth", "capabilities", "db-client", "basics"] },
   {
     name: "upstream",
     files: ["src/upstream/"],
     uses: ["execution-ports", "capabilities", "config", "secrets", "db-client", "errors", "basics"],
   },
+  { name: "servers", files: ["src/servers/"], uses: ["capabilities", "config", "db-client", "errors", "basics"] },
   {
     name: "app",
     files: [
       "src/app.ts",
       "src/call-tool.ts",
+      "src/housekeeping-jobs.ts",
       "src/name-facts.ts",
       "src/open-curation.ts",
       "src/open-discovery.ts",
       "src/open-engine.ts",
+      "src/open-records.ts",
+      "src/open-signing.ts",
+      "src/open-suggestions.ts",
+      "src/open-upstreams.ts",
     ],
     uses: [
       "config",
@@ -126,6 +137,8 @@ export const LAYERS: readonly Layer[] = [
       "capabilities",
       "housekeeping",
       "results",
+      "graph",
+      "learning",
       "discovery",
       "curation",
       "llm",
@@ -134,6 +147,7 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "sandbox",
+      "servers",
       "upstream",
       "usage",
       "events",
@@ -149,6 +163,7 @@ export const LAYERS: readonly Layer[] = [
       "upstream",
       "usage",
       "results",
+      "graph",
       "discovery",
       "execution",
       "execution-ports",
@@ -180,6 +195,8 @@ export const LAYERS: readonly Layer[] = [
       "daemon",
       "mcp",
       "upstream",
+      "servers",
+      "client",
       "clients",
       "permissions",
       "config",

@@ -31,10 +31,8 @@ export function cacheVectors(embedder: Embedder): Embedder {
       }
       return texts.map((text) => known.get(keyOf(text)) ?? new Float32Array(dimensions));
     },
-    get ready() {
-      return embedder.ready;
-    },
-    prepare: () => embedder.prepare(),
+    ready: true,
+    prepare: () => undefined, // the model itself is started only for a text that is not known
     [Symbol.asyncDispose]: () => embedder[Symbol.asyncDispose](),
   };
 }

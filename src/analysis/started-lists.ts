@@ -29,9 +29,13 @@ export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator
   const binding = scopes.bindingOf(id);
   if (binding?.writes.length !== 1 || binding.inflows.length > 0 || !isList(init)) return undefined;
   const [read, ...others] = binding.reads;
-  const call = read?.parent;
-  if (others.length > 0 || call?.type !== "CallExpression" || call.arguments[0] !== read) return undefined;
-  return combinatorOf(call, scopes) !== undefined && runsOnceIn(call, parent?.parent) ? call : undefined;
+  const call = others.length === 0 ? read?.parent : undefined;
+  if (call?.type !== "CallExpression" || call.arguments[0] !== read) return undefined;
+  return isWaiting(call, parent?.parent, scopes) ? call : undefined;
+}
+
+function isWaiting(call: Call, block: Node | null | undefined, scopes: Scopes): boolean {
+  return combinatorOf(call, scopes) !== undefined && runsOnceIn(call, block);
 }
 
 function isList(node: Node | null): boolean {

@@ -14,7 +14,7 @@ import { queryRecords } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
 import type { Changed, RecordPage, RecordQuery, Registry, Renamed, Resolved, ResolveOptions } from "./registry.ts";
-import { aliasRecord, renameRecord } from "./rename-record.ts";
+import { aliasRecord, renameRecord, retireAlias } from "./rename-record.ts";
 import type { Asker } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
 import { bumpScope } from "./scope-version-store.ts";
@@ -116,6 +116,14 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
+  retireAlias(asker: Asker, { name, alias }: Request<"retireAlias">): Promise<Changed> {
+    return this.#change(asker, async (tx) => {
+      const record = await getOwnRecord(tx, asker, name);
+      await retireAlias(tx, asker, { record, alias });
+      return done(tx, asker, record.id);
+    });
+  }
+
   async fork(asker: Asker, { source: reference, name: wanted }: Request<"fork">): Promise<Changed> {
     const { db, policy } = this.#options;
     const source = await getRecord(db, asker, reference);
@@ -211,11 +219,9 @@ export class CapabilityRegistry implements Registry {
 
   async #step(asker: Asker, source: string): Promise<Parameters<typeof pipelineOf>[0][number]> {
     const { capability } = await this.resolve(asker, source);
-    const { org, project } = asker.scope;
-    const isOwn = capability.scope.org === org && capability.scope.project === project;
     const parameters = Object.keys(capability.parameters["properties"] ?? {});
     const at = source.indexOf("@");
-    const name = `${isOwn ? capability.displayName : capability.fqdn}${at < 0 ? "" : source.slice(at)}`;
+    const name = `${nameFor(asker, capability)}${at < 0 ? "" : source.slice(at)}`;
     return { name, onlyParameter: parameters.length === 1 ? parameters[0] : undefined };
   }
 
@@ -251,4 +257,10 @@ export class CapabilityRegistry implements Registry {
 
 async function done(tx: Tx, { scope }: Asker, id: string, warnings: readonly string[] = []): Promise<Changed> {
   return { record: await readRecord(tx, scope.org, { id }), warnings };
+}
+
+/** As short as it can be and still be found from there. */
+function nameFor({ scope }: Asker, { scope: its, displayName, fqdn }: Resolved["capability"]): string {
+  if (its.org !== scope.org) return fqdn;
+  return its.project === scope.project ? displayName : `${its.org}.${its.project}:${displayName}`;
 }

@@ -29,6 +29,7 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
   return new PmlStdServer({
     scope,
     registry,
+    facts: app.records.facts,
     capabilities,
     tools: (asker) => listKnown(gateway(), capabilities, asker),
     servers: () =>

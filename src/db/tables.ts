@@ -48,6 +48,7 @@ interface CapabilityRecordTable {
   description: Nullable<string>;
   tags: Defaulted<string[]>;
   routing: Nullable<"local" | "cloud">;
+  routing_explicit: Defaulted<boolean>;
   ttl_seconds: Nullable<number>;
   cache_policy: Nullable<string>;
   verified: Defaulted<boolean>;

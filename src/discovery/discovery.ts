@@ -72,11 +72,20 @@ export class Discovery implements AsyncDisposable {
     const pool = index.poolOf(principal);
     const { wordpiece } = this.#language;
     const text = pool.correct(wordpiece.cut(query, MOST_QUERY_PIECES), (word) => wordpiece.isWord(word));
-    const clauses = mission ? splitClauses(text) : [];
-    const { tier, vectors } = await this.#embedQuery(pool, [text, ...clauses]);
+    const clauses = splitClauses(text);
+    const { tier, vectors } = await this.#embedQuery(pool, { text, clauses, mission });
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
     const ranked = pool.rank({ text, tier, vectors, clauses, accept, contextTags, recordOf, limit });
     return { ranked, searched: pool.size, tier };
+  }
+
+  /** Cosines of a text with others, by word vectors: the same with and without a model. 0 without the table. */
+  nearness(text: string, others: readonly string[]): number[] {
+    const { lite, wordpiece } = this.#language;
+    if (lite === undefined) return others.map(() => 0);
+    const embed = (each: string): Float32Array => lite.embed(wordpiece.cut(each, MOST_QUERY_PIECES));
+    const own = embed(text);
+    return others.map((other) => embed(other).reduce((sum, value, at) => sum + value * (own[at] ?? 0), 0));
   }
 
   /** Reads the index and begins to embed what has no vector yet. */
@@ -124,7 +133,7 @@ export class Discovery implements AsyncDisposable {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const { db, tools, embedder, log } = this.#options;
-    const onArrival = (): void => opened.index.takeVectors();
+    const onArrival = (keys: readonly string[]): void => opened.index.takeVectors(keys);
     const shelf = embedder && new VectorShelf({ db, org: scope.org, embedder, log, onArrival });
     const opened = { shelf, index: new ScopeIndex({ db, scope, tools, ...this.#language, shelf }) };
     this.#indexes.set(key, opened);
@@ -138,21 +147,26 @@ export class Discovery implements AsyncDisposable {
     return this.#language.lite === undefined ? "lexical" : "lite";
   }
 
+  /** Each clause costs the model as much as a query of its length; words and word vectors cost next to nothing. */
   async #embedQuery(
     pool: SearchPool,
-    texts: readonly string[],
+    {
+      text,
+      clauses,
+      mission,
+    }: { readonly text: string; readonly clauses: readonly string[]; readonly mission: boolean },
   ): Promise<{ readonly tier: SearchTier; readonly vectors: readonly Float32Array[] }> {
     const { embedder, log } = this.#options;
     const { lite } = this.#language;
     if (this.#tierOf(pool) === "full" && embedder !== undefined) {
       try {
-        return { tier: "full", vectors: await this.#embedByModel(embedder, texts) };
+        return { tier: "full", vectors: await this.#embedByModel(embedder, mission ? [text, ...clauses] : [text]) };
       } catch (error) {
         log.warn({ error: String(error) }, "the model did not answer; word vectors are used");
       }
     }
     if (lite === undefined) return { tier: "lexical", vectors: [] };
-    return { tier: "lite", vectors: texts.map((text) => lite.embed(text)) };
+    return { tier: "lite", vectors: [text, ...clauses].map((each) => lite.embed(each)) };
   }
 
   /** The same question is often asked again, with another page or filter. */

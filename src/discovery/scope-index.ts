@@ -10,7 +10,7 @@ import {
 } from "./discovery-store.ts";
 import { MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
-import type { VectorShelf } from "./embedding/vector-shelf.ts";
+import { type KeyedText, keyText, type VectorShelf } from "./embedding/vector-shelf.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
 import { learnedVector, MOST_INTENTS } from "./learned-vector.ts";
 import type { SearchDocument } from "./search.ts";
@@ -29,7 +29,7 @@ export interface ScopeIndexOptions {
 }
 
 interface Entry extends PreparedDocument {
-  readonly text: string;
+  readonly text: KeyedText;
   /** Private: whose it is. undefined: everybody's. */
   readonly owner: string | undefined;
 }
@@ -49,13 +49,13 @@ export class ScopeIndex {
   readonly #options: ScopeIndexOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #records = new Map<string, { total: Tally; tags: Map<string, Tally> }>();
-  readonly #intents = new Map<string, readonly string[]>();
+  readonly #intents = new Map<string, readonly KeyedText[]>();
   /** By the one whose own documents are in it; under the empty name what all may see, and for the owner everything. */
   readonly #pools = new Map<string, SearchPool>();
   /** Whose private documents there are. */
   #owners: ReadonlySet<string | undefined> = new Set();
-  /** Documents whose vector by the model is missing or does not have the latest intents in it. */
-  readonly #stale = new Set<string>();
+  /** Documents that wait for the vector of a text, by its key. */
+  readonly #awaiting = new Map<string, Set<string>>();
   #tools: readonly SearchDocument[] | undefined;
   #version = -1;
   #readAt: Date | undefined;
@@ -88,14 +88,14 @@ export class ScopeIndex {
   }
 
   /** Takes over vectors that have come from the model. */
-  takeVectors(): void {
-    for (const id of this.#stale) {
+  takeVectors(keys: readonly string[]): void {
+    const changed = new Set(keys.flatMap((key) => [...(this.#awaiting.get(key) ?? [])]));
+    for (const key of keys) this.#awaiting.delete(key);
+    for (const id of changed) {
       const entry = this.#entries.get(id);
       const vector = entry && this.#modelVector(entry);
-      if (entry === undefined) this.#stale.delete(id);
-      if (entry === undefined || vector === undefined) continue;
-      if (vector.complete) this.#stale.delete(id);
-      for (const pool of this.#pools.values()) pool.setVector("full", id, vector.vector);
+      if (vector === undefined) continue;
+      for (const pool of this.#pools.values()) pool.setVector("full", id, vector);
     }
   }
 
@@ -135,7 +135,7 @@ export class ScopeIndex {
 
   #add(document: SearchDocument, owner: string | undefined): void {
     this.#remove(document.id);
-    const text = this.#options.wordpiece.cut(toEmbeddedText(document), MOST_DOCUMENT_PIECES);
+    const text = keyText(this.#options.wordpiece.cut(toEmbeddedText(document), MOST_DOCUMENT_PIECES));
     const entry: Entry = { document, owner, text, words: countWords(document) };
     this.#entries.set(document.id, entry);
     for (const [key, pool] of this.#pools) this.#put(entry, key, pool);
@@ -144,7 +144,6 @@ export class ScopeIndex {
 
   #remove(id: string): void {
     this.#entries.delete(id);
-    this.#stale.delete(id);
     for (const pool of this.#pools.values()) pool.remove(id);
   }
 
@@ -158,28 +157,35 @@ export class ScopeIndex {
     const { lite } = this.#options;
     const { id } = entry.document;
     if (lite !== undefined) {
-      const intents = (this.#intents.get(id) ?? []).map((intent) => lite.embed(intent));
-      pool.setVector("lite", id, learnedVector(lite.embed(entry.text), intents));
+      const intents = (this.#intents.get(id) ?? []).map(({ text }) => lite.embed(text));
+      pool.setVector("lite", id, learnedVector(lite.embed(entry.text.text), intents));
     }
     const known = this.#modelVector(entry);
-    if (known !== undefined) pool.setVector("full", id, known.vector);
+    if (known !== undefined) pool.setVector("full", id, known);
   }
 
-  /** From what has come so far; complete when every intent is in it. */
-  #modelVector({ text, document }: Entry): { readonly vector: Float32Array; readonly complete: boolean } | undefined {
+  /** From what has come so far; intents that have not will move it later. */
+  #modelVector({ text, document }: Entry): Float32Array | undefined {
     const { shelf } = this.#options;
-    const own = shelf?.find(text);
-    if (shelf === undefined || own === undefined) return undefined;
+    const own = shelf?.find(text.key);
+    if (own === undefined) return undefined;
     const intents = this.#intents.get(document.id) ?? [];
-    const found = intents.flatMap((intent) => shelf.find(intent) ?? []);
-    return { vector: learnedVector(own, found), complete: found.length === intents.length };
+    return learnedVector(
+      own,
+      intents.flatMap(({ key }) => shelf?.find(key) ?? []),
+    );
   }
 
   #awaitVector({ document, text }: Entry): void {
     const { shelf } = this.#options;
     if (shelf === undefined) return;
-    this.#stale.add(document.id);
-    shelf.want([text, ...(this.#intents.get(document.id) ?? [])]);
+    const wanted = [text, ...(this.#intents.get(document.id) ?? [])].filter(({ key }) => shelf.find(key) === undefined);
+    for (const { key } of wanted) {
+      const waiting = this.#awaiting.get(key);
+      if (waiting === undefined) this.#awaiting.set(key, new Set([document.id]));
+      else waiting.add(document.id);
+    }
+    shelf.want(wanted);
   }
 
   #learn({ tallies, intents }: ScopeChanges): void {
@@ -190,8 +196,14 @@ export class ScopeIndex {
       this.#records.set(subject, known);
     }
     for (const { subject, intents: texts } of intents) {
-      if (isSame(this.#intents.get(subject), texts)) continue;
-      this.#intents.set(subject, texts);
+      if (
+        isSame(
+          (this.#intents.get(subject) ?? []).map(({ text }) => text),
+          texts,
+        )
+      )
+        continue;
+      this.#intents.set(subject, texts.map(keyText));
       const entry = this.#entries.get(subject);
       if (entry === undefined) continue;
       for (const [key, pool] of this.#pools) {

@@ -11,7 +11,7 @@ import type { BoundPlan, ToolVerdict } from "../permissions/plan.ts";
 import type { RunCaller } from "./ports.ts";
 
 /** A call that an agent makes itself, without a program around it. */
-export interface DirectCall {
+interface DirectCall {
   /** `server:tool`. */
   readonly tool: string;
   readonly definition: { readonly annotations?: EffectHints | undefined };

@@ -69,7 +69,7 @@ export class Programs {
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
     layersOf(dag);
     const structure = dagToStructure(dag);
-    const { capability, notices } = await this.#ensure(asker, wanted, {
+    const prepared = this.#options.analysed.sign({
       source: { type: "dag", dagStructure: dag },
       sourceHash: createHash("sha256")
         .update(`dag ${JSON.stringify(dag)}`)
@@ -79,6 +79,7 @@ export class Programs {
       toolsUsed: [...new Set(dag.tasks.map(({ tool }) => tool))].toSorted(),
       calls: [],
     });
+    const { capability, notices } = await this.#ensure(asker, wanted, prepared);
     return { capability, structure, body: { kind: "dag", dag }, warnings: [], notices };
   }
 
@@ -172,9 +173,9 @@ export class Programs {
     source: PreparedSource,
   ): Promise<{ readonly capability: Capability; readonly notices: readonly string[] }> {
     const { db } = this.#options;
-    const { scope } = asker;
-    const key = `${scope.org}/${scope.project}/${source.sourceHash}`;
-    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, scope, source.sourceHash));
+    const { scope, principal } = asker;
+    const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
+    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
       known ??

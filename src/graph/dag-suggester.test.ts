@@ -51,6 +51,7 @@ describe("a suggested plan", () => {
       tool: "http:post",
       arguments: { url: { $ref: "args.url" }, body: { $ref: "t1.content" } },
     });
+    expect(suggested?.edges).toMatchObject([{ from: "t1", to: "t2", type: "provides", coverage: "partial" }]);
     expect(suggested?.confidence).toBe(0.5);
   });
 

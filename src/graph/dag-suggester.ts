@@ -1,18 +1,18 @@
 import { inputsOf } from "../analysis/provides.ts";
-import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
+import type { ArgumentsStructure, ArgumentValue, StaticStructure, StructureEdge } from "../analysis/structure.ts";
 import type { DagStructure, DagTask } from "../capabilities/capability.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
 import type { ProvidesEdge } from "./provides-edge-calculator.ts";
 
 /** A step that an intent will probably need, and where its arguments come from. */
-export interface PredictedNode {
+interface PredictedNode {
   readonly id: string;
   readonly tool?: string;
   readonly capability?: string;
   readonly arguments: ArgumentsStructure;
 }
 
-export interface MissingArgument {
+interface MissingArgument {
   readonly node: string;
   readonly argument: string;
   /** Under which name it has to be passed. */
@@ -20,11 +20,15 @@ export interface MissingArgument {
   readonly schema?: JsonSchema;
 }
 
+type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
+
 /** A small plan. */
 export interface SuggestedDag {
   /** Made of edges between tools, or what a capability does. */
   readonly from: "graph" | "capability";
   readonly nodes: readonly PredictedNode[];
+  /** Which node feeds which, and with what. */
+  readonly edges: readonly PredictedEdge[];
   /** What has to be given for it to run, and was not. */
   readonly missing: readonly MissingArgument[];
   /** How well the weakest part of it fits, from 0 to 1. */
@@ -33,7 +37,7 @@ export interface SuggestedDag {
   readonly dag?: DagStructure;
 }
 
-export interface PlanCandidate {
+interface PlanCandidate {
   readonly id: string;
   readonly score: number;
   readonly inputSchema?: JsonSchema | undefined;
@@ -122,6 +126,7 @@ class Plan {
     return {
       from: "graph",
       nodes: described.map(({ node }) => node),
+      edges: this.#steps.flatMap((step) => this.#edgesInto(step, ids)),
       missing: described.flatMap(({ missing }) => missing),
       confidence: Math.round(Math.min(...scores) * 1000) / 1000,
       dag: { tasks: described.map(({ node }) => toTask(node)) },
@@ -151,6 +156,18 @@ class Plan {
       if (!isGiven) missing.push({ node: id, argument, parameter, ...(schema === undefined ? {} : { schema }) });
     }
     return { node: { id, tool: candidate.id, arguments: Object.fromEntries(given) }, missing };
+  }
+
+  #edgesInto(step: Step, ids: ReadonlyMap<Step, string>): PredictedEdge[] {
+    const { candidate, fed } = step;
+    const to = ids.get(step) ?? "";
+    const feeders = new Set([...fed.values()].map((source) => source.step));
+    return [...feeders].flatMap((feeder): PredictedEdge[] => {
+      const known = this.#into.get(candidate.id)?.find(({ from }) => from === feeder.candidate.id);
+      if (known === undefined) return [];
+      const { coverage, fieldMapping } = known;
+      return [{ from: ids.get(feeder) ?? "", to, type: "provides", coverage, fieldMapping }];
+    });
   }
 
   #open({ candidate, fed }: Step): string[] {
@@ -226,7 +243,11 @@ export function predictRun(
   const missing = [...inputsOf(parameters).required]
     .filter((name) => !Object.hasOwn(given, name))
     .map((name) => describeMissing(name, nodes, parameters));
-  return { from: "capability", nodes, missing, confidence: score };
+  const known = new Set(nodes.map(({ id }) => id));
+  const edges = structure.edges.filter(
+    (edge): edge is PredictedEdge => edge.type === "provides" && known.has(edge.from) && known.has(edge.to),
+  );
+  return { from: "capability", nodes, edges, missing, confidence: score };
 }
 
 function describeMissing(name: string, nodes: readonly PredictedNode[], parameters: JsonSchema): MissingArgument {

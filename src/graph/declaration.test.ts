@@ -29,7 +29,7 @@ describe("a declaration", () => {
 
   test.each([
     [{ type: "array", items: { type: "string" } }, "string[]"],
-    [{ type: "array", items: output }, "Array<{ content: string }>"],
+    [{ type: "array", items: output }, "{ content: string }[]"],
     [{ type: "array" }, "unknown[]"],
     [{ enum: ["a", 1, null] }, '"a" | 1 | null'],
     [{ enum: Array.from({ length: 20 }, (_, index) => String(index)) }, "string"],

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../json.ts";
 
 /** A field of a result, by where it is in it, and what it may be called elsewhere. */
 export interface OutputField {
-  /** `content`, `issue.id`, `items[0].id`. */
+  /** `content`, `issue.id`, `items[0].id`; `$` for all of it. */
   readonly path: string;
   readonly concepts: ReadonlySet<string>;
 }
@@ -28,13 +28,14 @@ const CONCEPT_OF = new Map(SYNONYMS.flatMap((group) => group.map((word) => [word
 const VAGUE = new Set(["id", "key", "number", "name", "type", "status", "value", "result", "count", "index", "slug"]);
 
 /** What is handed over under a name: the same word for the same thing. */
-export function conceptOf(field: string): string {
+function conceptOf(field: string): string {
   const words = splitWords(field).join(" ");
   return CONCEPT_OF.get(words) ?? words;
 }
 
 /** Fields of a result, two levels deep, lists included. */
 export function outputFields(tool: string, schema: JsonSchema): OutputField[] {
+  if (schema["type"] === "string") return [{ path: "$", concepts: new Set([conceptOf("text")]) }];
   const nouns = splitWords(tool.slice(tool.indexOf(":") + 1)).slice(1);
   return fieldsAt(schema, { prefix: "", owners: nouns, levels: 2 });
 }
@@ -89,7 +90,7 @@ function splitWords(text: string): string[] {
 }
 
 function singular(word: string): string {
-  if (/ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`;
+  if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
   return /[^s]s$/.test(word) && word.length > 3 && !/(?:us|is)$/.test(word) ? word.slice(0, -1) : word;
 }
 

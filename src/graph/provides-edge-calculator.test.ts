@@ -35,6 +35,11 @@ describe("edges along which data can flow", () => {
     expect(edges(settings, search)).toEqual(["app:settings web:search optional: limit as limit"]);
   });
 
+  test("hand over a result that is a text as a whole", () => {
+    const fetch = { id: "web:fetch", inputSchema: {}, outputSchema: text };
+    expect(edges(fetch, parse)).toEqual(["web:fetch json:parse strict: $ as json"]);
+  });
+
   test("show both schemas, for whoever has to fill in the rest", () => {
     expect(createProvidesEdges([read, parse])[0]).toMatchObject({
       type: "provides",

@@ -40,33 +40,30 @@ interface Provided {
 type OutputIndex = ReadonlyMap<string, readonly Provided[]>;
 
 function indexOutputs(items: readonly Connectable[]): OutputIndex {
-  const index = new Map<string, Provided[]>();
-  for (const provider of items) {
-    for (const { path, concepts } of outputFields(provider.name ?? provider.id, provider.outputSchema ?? {})) {
-      for (const concept of concepts) {
-        const known = index.get(concept);
-        if (known === undefined) index.set(concept, [{ provider, path }]);
-        else known.push({ provider, path });
-      }
-    }
-  }
-  return index;
+  const provided = items.flatMap((provider) =>
+    outputFields(provider.name ?? provider.id, provider.outputSchema ?? {}).flatMap(({ path, concepts }) =>
+      [...concepts].map((concept) => ({ concept, provider, path })),
+    ),
+  );
+  return Map.groupBy(provided, ({ concept }) => concept);
 }
 
 function edgesTo(consumer: Connectable, index: OutputIndex): ProvidesEdge[] {
   const { required, optional } = inputsOf(consumer.inputSchema ?? {});
-  const flows = new Map<Connectable, FieldFlow[]>();
-  for (const toField of [...required, ...optional]) {
-    for (const concept of inputConcepts(consumer.name ?? consumer.id, toField)) {
-      for (const { provider, path } of index.get(concept) ?? []) {
-        const known = flows.get(provider) ?? [];
-        flows.set(provider, [...known, { fromPath: path, toField }]);
-      }
-    }
-  }
-  flows.delete(consumer);
-  return [...flows]
-    .flatMap(([provider, each]) => describe(provider, consumer, each))
+  const flows = [...required, ...optional].flatMap((toField) =>
+    [...inputConcepts(consumer.name ?? consumer.id, toField)].flatMap((concept) =>
+      (index.get(concept) ?? []).map(({ provider, path }) => ({ provider, flow: { fromPath: path, toField } })),
+    ),
+  );
+  return [...Map.groupBy(flows, ({ provider }) => provider)]
+    .filter(([provider]) => provider !== consumer)
+    .flatMap(([provider, group]) =>
+      describe(
+        provider,
+        consumer,
+        group.map(({ flow }) => flow),
+      ),
+    )
     .toSorted((a, b) => rank(b) - rank(a) || (a.from < b.from ? -1 : 1))
     .slice(0, MOST_PROVIDERS);
 }
@@ -84,11 +81,14 @@ function describe(provider: Connectable, consumer: Connectable, flows: readonly 
 
 /** One source for each field: of the right type, of the same name, near the top of the result. */
 function bestMappings(all: readonly FieldMapping[]): FieldMapping[] {
-  const score = ({ fromField, toField, typeCompatible }: FieldMapping): number =>
-    (typeCompatible ? 4 : 0) + (fromField.split(".").at(-1) === toField ? 2 : 0) + 1 / fromField.length;
   return [...Map.groupBy(all, ({ toField }) => toField).values()].flatMap((group) =>
-    group.toSorted((a, b) => score(b) - score(a)).slice(0, 1),
+    group.toSorted((a, b) => fitOf(b) - fitOf(a)).slice(0, 1),
   );
+}
+
+function fitOf({ fromField, toField, typeCompatible }: FieldMapping): number {
+  const sameName = fromField.split(".").at(-1) === toField;
+  return (typeCompatible ? 4 : 0) + (sameName ? 2 : 0) + 1 / fromField.length;
 }
 
 const COVERED: Readonly<Record<Coverage, number>> = { strict: 20, partial: 10, optional: 0 };

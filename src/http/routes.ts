@@ -13,6 +13,7 @@ import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { createRecordRoutes } from "./record-routes.ts";
 import { createRunRoutes } from "./run-routes.ts";
 import { createUpstreamRoutes } from "./upstream-routes.ts";
 
@@ -40,6 +41,7 @@ export function createRoutes(options: RouteOptions): Route[] {
   return [
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
+    ...createRecordRoutes(app),
     ...createCurationRoutes(app),
     {
       method: "*",

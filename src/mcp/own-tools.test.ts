@@ -20,8 +20,8 @@ const definitions = createCoreTools({
   engine: unused,
   registry: unused,
   suggest: unused,
-  curator: unused,
   discovery: unused,
+  curator: unused,
   scope: { org: "local", project: "default" },
   approvalUrl: (id) => id,
 }).map(({ definition }) => definition);

@@ -40,7 +40,7 @@ export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly 
   ];
 }
 
-function findToolId({ toolNames, findTool }: Surface, name: string): string | undefined {
-  const resolved = toolNames.resolve(name);
-  return resolved.kind === "found" ? findTool(resolved.canonical)?.canonical : undefined;
+function findToolId(surface: Surface, name: string): string | undefined {
+  const resolved = surface.toolNames.resolve(name);
+  return resolved.kind === "found" ? surface.findTool(resolved.canonical)?.canonical : undefined;
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { McpServerEntry } from "../../src/config/schema.ts";
 import { makeFolder } from "./folder.ts";
 import { type GatewayHome, startGateway } from "./gateway-home.ts";
 import { runJson, runPml } from "./pml.ts";
@@ -14,15 +15,18 @@ export interface CountingScene extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export async function openCountingScene(config: Record<string, unknown> = {}): Promise<CountingScene> {
+export async function openCountingScene(
+  config: Record<string, unknown> = {},
+  more: (folder: string) => Readonly<Record<string, McpServerEntry>> = () => ({}),
+): Promise<CountingScene> {
   const work = await makeFolder();
   const file = join(work.path, "calls.txt");
   const folder = join(work.path, "files");
   mkdirSync(folder);
   writeFileSync(file, "");
-  const entries = { counting: servers.counting(file), filesystem: servers.filesystem(folder) };
+  const entries = { counting: servers.counting(file), filesystem: servers.filesystem(folder), ...more(work.path) };
   const home = await startGateway(entries, { config });
-  await home.ready("counting", "filesystem");
+  await home.ready(...Object.keys(entries));
   return {
     home,
     folder,

@@ -4,13 +4,23 @@ import type { Logger } from "../../log.ts";
 import type { Embedder } from "./embedder.ts";
 import { readVectors, writeVectors } from "./vector-store.ts";
 
+/** A text and what it is kept under. */
+export interface KeyedText {
+  readonly key: string;
+  readonly text: string;
+}
+
+export function keyText(text: string): KeyedText {
+  return { key: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
+}
+
 export interface VectorShelfOptions {
   readonly db: Db;
   readonly org: string;
   readonly embedder: Embedder;
   readonly log: Logger;
-  /** Told of vectors that have come, some at a time. */
-  readonly onArrival: () => void;
+  /** Told of vectors that have come, some at a time, by the keys of their texts. */
+  readonly onArrival: (keys: readonly string[]) => void;
 }
 
 const READ_AT_ONCE = 500;
@@ -41,15 +51,14 @@ export class VectorShelf {
     return this.#failure;
   }
 
-  find(text: string): Float32Array | undefined {
-    return this.#vectors.get(hashOf(text));
+  find(key: string): Float32Array | undefined {
+    return this.#vectors.get(key);
   }
 
   /** Sees to it that these texts get vectors. */
-  want(texts: readonly string[]): void {
-    for (const text of texts) {
-      const hash = hashOf(text);
-      if (!this.#vectors.has(hash) && !this.#missing.has(hash)) this.#unread.set(hash, text);
+  want(texts: readonly KeyedText[]): void {
+    for (const { key, text } of texts) {
+      if (!this.#vectors.has(key) && !this.#missing.has(key)) this.#unread.set(key, text);
     }
     if (!this.#working && this.#failure === undefined && this.waiting > 0) void this.#work();
   }
@@ -62,9 +71,7 @@ export class VectorShelf {
     this.#working = true;
     try {
       while (!this.#stopped && this.waiting > 0) {
-        if (this.#unread.size > 0) await this.#read();
-        else await this.#embed();
-        this.#options.onArrival();
+        this.#options.onArrival(this.#unread.size > 0 ? await this.#read() : await this.#embed());
       }
     } catch (error) {
       if (this.#stopped) return; // whoever ends the process takes the model and the database with it
@@ -75,7 +82,7 @@ export class VectorShelf {
     }
   }
 
-  async #read(): Promise<void> {
+  async #read(): Promise<string[]> {
     const { db, org, embedder } = this.#options;
     const some = [...this.#unread].slice(0, READ_AT_ONCE);
     const hashes = some.map(([hash]) => hash);
@@ -86,9 +93,10 @@ export class VectorShelf {
       if (vector === undefined) this.#missing.set(hash, text);
       else this.#vectors.set(hash, vector);
     }
+    return [...known.keys()];
   }
 
-  async #embed(): Promise<void> {
+  async #embed(): Promise<string[]> {
     const { db, org, embedder } = this.#options;
     const some = [...this.#missing].slice(0, EMBED_AT_ONCE);
     const texts = some.map(([, text]) => text);
@@ -99,9 +107,6 @@ export class VectorShelf {
       this.#missing.delete(hash);
       this.#vectors.set(hash, vector);
     }
+    return [...made.keys()];
   }
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -20,9 +20,9 @@ export interface ExecuteParts {
   /** Where a person can look at an approval. */
   readonly approvalUrl: (id: string) => string;
   readonly suggest: Suggest;
-  readonly curator: Pick<Curator, "adviseName">;
   /** The tool of a server that is called so on the wire or by its id. */
   readonly findToolId: (name: string) => string | undefined;
+  readonly curator: Pick<Curator, "adviseName">;
 }
 
 const json = z.json();
@@ -71,7 +71,7 @@ const input = z.strictObject({
     .strictObject({ callName: z.string().min(1), args: args.optional() })
     .optional()
     .describe(
-      "Run what was suggested, by its callName: a capability, or a tool. A tool that is given a name becomes a capability with these args as defaults.",
+      "Run a suggested capability or tool. A tool that is given a name becomes a capability, with args as defaults.",
     ),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
   on_conflict: z
@@ -142,18 +142,22 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
   const request = toRequest(values, parts.findToolId);
   if (request !== undefined) return withLinks(parts, await engine.execute(scope, request, reach));
   const given = argumentsOf(values);
-  const suggestions = await parts.suggest(intent, given);
-  if (given === undefined || suggestions.runnable === undefined)
-    return { status: "suggestions", ...suggestions.report };
+  const contextTags = values.options.context_tags ?? [];
+  const { report, runnable } = await parts.suggest({ intent, given, principal: context.principal, contextTags });
+  const suggestions = { status: "suggestions", mode: given === undefined ? "suggestion" : "speculation", ...report };
+  if (given === undefined || runnable === undefined) return suggestions;
   const speculated: ExecuteRequest = {
     kind: "capability",
-    name: suggestions.runnable,
+    name: runnable,
     args: given,
     intent,
     options: toOptions(values),
   };
+  const problem = await engine.whyNotAtOnce(scope, speculated, reach.caller);
+  if (problem !== undefined)
+    return { ...suggestions, reason: `${runnable} fits, but ${problem}. To run it all the same: accept_suggestion.` };
   const answer = await engine.execute(scope, speculated, reach);
-  return { ...withLinks(parts, answer), mode: "speculation", confidence: suggestions.report.confidence };
+  return { ...withLinks(parts, answer), mode: "speculation", confidence: report.suggestions.confidence };
 }
 
 const SOURCES = ["code", "capability", "dag", "continue_workflow", "accept_suggestion"] as const;
@@ -163,15 +167,18 @@ function refuseTwoSources(values: Input): void {
   if (given.length > 1) throw new PmlError("arguments_invalid", `Give at most one of ${given.join(" and ")}`);
 }
 
+function canonicalName(name: string): string {
+  return readCapabilityName(name).canonical;
+}
+
 function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  const named = (name: string): string => readCapabilityName(name).canonical;
-  if (capability !== undefined) return { ...common, kind: "capability", name: named(capability) };
+  if (capability !== undefined) return { ...common, kind: "capability", name: canonicalName(capability) };
   if (accepted !== undefined) {
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
-    if (tool === undefined) return { ...common, kind: "capability", name: named(callName), args: given };
+    if (tool === undefined) return { ...common, kind: "capability", name: canonicalName(callName), args: given };
     const defaults = values.name === undefined ? {} : given;
     return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }
