@@ -14,7 +14,7 @@ import { queryRecords } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
 import type { Changed, RecordPage, RecordQuery, Registry, Renamed, Resolved, ResolveOptions } from "./registry.ts";
-import { aliasRecord, renameRecord } from "./rename-record.ts";
+import { aliasRecord, renameRecord, retireAlias } from "./rename-record.ts";
 import type { Asker } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
 import { bumpScope } from "./scope-version-store.ts";
@@ -113,6 +113,14 @@ export class CapabilityRegistry implements Registry {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
       return done(tx, asker, record.id, await aliasRecord(tx, asker, { record, alias, policy }));
+    });
+  }
+
+  retireAlias(asker: Asker, { name, alias }: Request<"retireAlias">): Promise<Changed> {
+    return this.#change(asker, async (tx) => {
+      const record = await getOwnRecord(tx, asker, name);
+      await retireAlias(tx, asker, { record, alias });
+      return done(tx, asker, record.id);
     });
   }
 

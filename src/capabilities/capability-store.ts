@@ -158,52 +158,6 @@ function toCapability(row: CapabilityRow): Capability {
   };
 }
 
-/** An active capability, with what it was used for. */
-export interface CapabilitySummary {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonSchema;
-  readonly toolsUsed: readonly string[];
-  readonly usageCount: number;
-  readonly successRate: number;
-  /** Its description, and what it was last run for. */
-  readonly intents: readonly string[];
-}
-
-export async function listCapabilitySummaries(db: Db, { org, project }: Scope): Promise<CapabilitySummary[]> {
-  const { rows } = await sql<{
-    id: string;
-    display_name: string;
-    description: string | null;
-    parameters_schema: JsonSchema;
-    tools_used: string[];
-    usage_count: number;
-    success_count: number;
-    intents: string[];
-  }>`
-    SELECT r.id, r.display_name, r.description, v.parameters_schema, v.tools_used, s.usage_count, s.success_count,
-      ARRAY(SELECT DISTINCT e.intent FROM (
-        SELECT intent FROM execution_run WHERE org = r.org AND record_id = r.id AND state = 'succeeded' AND intent IS NOT NULL
-        ORDER BY created_at DESC LIMIT 20) e) AS intents
-    FROM capability_records r
-    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
-    JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-    WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
-      AND r.deleted_at IS NULL
-    ORDER BY r.display_name`.execute(db);
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.display_name,
-    description: row.description ?? "",
-    parameters: row.parameters_schema,
-    toolsUsed: row.tools_used,
-    usageCount: row.usage_count,
-    successRate: row.usage_count === 0 ? 0 : row.success_count / row.usage_count,
-    intents: [...(row.description === null ? [] : [row.description]), ...row.intents],
-  }));
-}
-
 export interface CapabilityUsage {
   readonly count: number;
   readonly successes: number;

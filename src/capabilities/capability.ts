@@ -59,6 +59,8 @@ export interface PreparedSource {
   readonly toolsUsed: readonly string[];
   /** Names of the capabilities it calls. */
   readonly calls: readonly string[];
+  /** Left out: nobody vouches for it. */
+  readonly signature?: string;
 }
 
 /** The program text, where the capability is one. */

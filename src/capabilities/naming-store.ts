@@ -108,6 +108,23 @@ export async function readFirstHash(tx: Tx, { org }: Scope, id: string): Promise
   return row.source_hash;
 }
 
+/** Whether there was one. */
+export async function deleteAlias(
+  tx: Tx,
+  { org, project }: Scope,
+  { recordId, alias }: { readonly recordId: string; readonly alias: string },
+): Promise<boolean> {
+  const deleted = await tx
+    .deleteFrom("capability_aliases")
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("alias", "=", alias)
+    .where("record_id", "=", recordId)
+    .returning("alias")
+    .executeTakeFirst();
+  return deleted !== undefined;
+}
+
 export async function insertAliases(
   tx: Tx,
   { scope, principal }: Asker,

@@ -118,6 +118,8 @@ export interface Registry {
   tag(asker: Asker, request: { readonly name: string; readonly tags: readonly string[] }): Promise<Changed>;
   /** One more name for a record, as a former one would be. */
   alias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<Changed>;
+  /** A former name leads nowhere any more. */
+  retireAlias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<Changed>;
   fork(asker: Asker, request: { readonly source: string; readonly name?: string }): Promise<Changed>;
   /** A pipeline of capabilities; the result of each is laid over the arguments of the next. */
   merge(

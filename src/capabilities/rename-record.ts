@@ -1,7 +1,16 @@
 import type { Tx } from "../db/client.ts";
+import { PmlError } from "../errors.ts";
 import { nameTaken } from "./apply-naming.ts";
 import { checkName, type NamePolicy } from "./names.ts";
-import { findNameHolder, insertAliases, insertRename, readFirstHash, setName, writeAudit } from "./naming-store.ts";
+import {
+  deleteAlias,
+  findNameHolder,
+  insertAliases,
+  insertRename,
+  readFirstHash,
+  setName,
+  writeAudit,
+} from "./naming-store.ts";
 import type { ChangedVia } from "./registry.ts";
 import type { FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
@@ -46,4 +55,17 @@ export async function aliasRecord(
   await insertAliases(tx, asker, { recordId: record.id, name: name.displayName });
   await writeAudit(tx, asker, { action: "alias", subject: record.displayName, details: { alias } });
   return warnings;
+}
+
+/** Takes away a name that was left from a rename or given besides; throws where it is none of this record. */
+export async function retireAlias(
+  tx: Tx,
+  asker: Asker,
+  { record, alias }: { readonly record: FoundRecord; readonly alias: string },
+): Promise<void> {
+  if (!(await deleteAlias(tx, asker.scope, { recordId: record.id, alias })))
+    throw new PmlError("capability_not_found", `${record.displayName} has no alias "${alias}"`, {
+      hint: `Its aliases: pml alias ls ${record.displayName}`,
+    });
+  await writeAudit(tx, asker, { action: "alias.retire", subject: record.displayName, details: { alias } });
 }

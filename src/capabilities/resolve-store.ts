@@ -3,7 +3,7 @@ import type { Db, Tx } from "../db/client.ts";
 import type { CapabilityState } from "./capability.ts";
 import type { Reference } from "./names.ts";
 import type { RecordType } from "./record.ts";
-import type { Asker, Scope } from "./scope.ts";
+import { type Asker, type Scope, STANDARD_SCOPE } from "./scope.ts";
 import { visibleTo } from "./visibility.ts";
 
 /** A record that was found, with just enough to go on. */
@@ -69,7 +69,10 @@ function candidates({ scope: own }: Asker, reference: Reference): RawBuilder<unk
       return sql`${inScope} UNION ALL
         SELECT org, id, CASE visibility WHEN 'org' THEN 3 ELSE 4 END, NULL FROM capability_records
           WHERE org = ${own.org} AND display_name = ${name} AND project <> ${own.project}
-            AND visibility IN ('org', 'public') AND deleted_at IS NULL`;
+            AND visibility IN ('org', 'public') AND deleted_at IS NULL
+        UNION ALL SELECT org, id, 5, NULL FROM capability_records
+          WHERE org = ${STANDARD_SCOPE.org} AND project = ${STANDARD_SCOPE.project} AND display_name = ${name}
+            AND record_type = 'mcp-server' AND deleted_at IS NULL`;
     }
   }
 }

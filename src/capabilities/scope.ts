@@ -4,6 +4,9 @@ export interface Scope {
   readonly project: string;
 }
 
+/** Where the records of servers are that everybody knows. */
+export const STANDARD_SCOPE: Scope = { org: "pml", project: "std" };
+
 export const DEFAULT_SCOPE: Scope = { org: "local", project: "default" };
 
 /** Whoever has the token of this machine, in place of the id of a principal. */

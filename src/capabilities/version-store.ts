@@ -28,6 +28,7 @@ export async function writeVersion(tx: Tx, { org }: Scope, row: NewVersionRow): 
       structure: JSON.stringify(row.structure),
       parameters_schema: JSON.stringify(row.parameters),
       tools_used: [...row.toolsUsed],
+      signature: row.signature ?? `sha256:${row.sourceHash}`,
       change_summary: row.changeSummary ?? null,
       created_by: row.by,
     })
@@ -72,7 +73,13 @@ export async function setCurrentVersion(
 ): Promise<void> {
   await tx
     .updateTable("capability_records")
-    .set({ version: row.version, version_tag: row.versionTag ?? null, updated_by: row.by, updated_at: sql`now()` })
+    .set({
+      version: row.version,
+      version_tag: row.versionTag ?? null,
+      verified: false,
+      updated_by: row.by,
+      updated_at: sql`now()`,
+    })
     .where("org", "=", org)
     .where("id", "=", row.recordId)
     .execute();
@@ -106,7 +113,8 @@ export async function copyVersion(
   const { rows } = await sql<{ source_hash: string }>`
     INSERT INTO capability_versions (org, record_id, version, version_tag, source_kind, code_snippet, source, source_hash,
       structure, parameters_schema, tools_used, change_summary, signature, created_by)
-    SELECT ${to.org}, ${to.id}, ${version}, ${versionTag ?? null}, source_kind, code_snippet, source, source_hash,
+    SELECT ${to.org}, ${to.id}, ${version},
+      coalesce(${versionTag ?? null}, CASE source_kind WHEN 'server' THEN version_tag END), source_kind, code_snippet, source, source_hash,
       structure, parameters_schema, tools_used, ${changeSummary ?? null}, signature, ${by}
     FROM capability_versions WHERE org = ${from.org} AND record_id = ${from.id} AND version = ${from.version}
     RETURNING source_hash`.execute(tx);
@@ -123,4 +131,20 @@ export async function nextVersion(tx: Tx, { org }: Scope, recordId: string): Pro
     .where("record_id", "=", recordId)
     .executeTakeFirst();
   return (row?.last ?? 0) + 1;
+}
+
+/** It was shown to do again what it did; that holds for this version, as long as it is the current one. */
+export async function markVerified(
+  db: Db,
+  { org }: Scope,
+  { id, version }: { readonly id: string; readonly version: number },
+): Promise<void> {
+  await db
+    .updateTable("capability_records")
+    .set({ verified: true })
+    .where("org", "=", org)
+    .where("id", "=", id)
+    .where("version", "=", version)
+    .where("verified", "=", false)
+    .execute();
 }

@@ -1,10 +1,27 @@
 import type { Command } from "./command.ts";
+import { list } from "./commands/list.ts";
+import { show } from "./commands/show.ts";
+import { code } from "./commands/code.ts";
+import { lookup } from "./commands/lookup.ts";
+import { whois } from "./commands/whois.ts";
+import { history } from "./commands/history.ts";
+import { diff } from "./commands/diff.ts";
+import { restore } from "./commands/restore.ts";
+import { archive } from "./commands/archive.ts";
+import { tag } from "./commands/tag.ts";
+import { rename } from "./commands/rename.ts";
+import { alias } from "./commands/alias.ts";
+import { fork } from "./commands/fork.ts";
+import { merge } from "./commands/merge.ts";
+import { stats } from "./commands/stats.ts";
 import { add } from "./commands/add.ts";
 import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
+import { curate } from "./commands/curate.ts";
+import { discover } from "./commands/discover.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -12,6 +29,7 @@ import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
+import { index } from "./commands/index.ts";
 import { login } from "./commands/login.ts";
 import { logout } from "./commands/logout.ts";
 import { logs } from "./commands/logs.ts";
@@ -39,6 +57,7 @@ export const commands: readonly Command[] = [
   demo,
   mcp,
   connect,
+  discover,
   call,
   exec,
   run,
@@ -49,7 +68,16 @@ export const commands: readonly Command[] = [
   runShow,
   replay,
   result,
+  list,
+  show,
+  code,
   graph,
+  index,
+  lookup,
+  whois,
+  history,
+  diff,
+  stats,
   logs,
   doctor,
   inbox,
@@ -57,8 +85,16 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  curate,
   login,
   logout,
+  rename,
+  alias,
+  tag,
+  fork,
+  merge,
+  archive,
+  restore,
   add,
   remove,
   exportCommand,

@@ -1,10 +1,13 @@
 import { analyseProgram } from "../analysis/analyse-program.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
 import type { PreparedSource } from "../capabilities/capability.ts";
+import { NO_SIGNING, type Signing } from "../capabilities/signature.ts";
+import { findClosest } from "../config/closest.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
+import { describeToolSource, type ToolUse } from "./tool-source.ts";
 
 /** A program that cannot be read. */
 export class SyntaxFailure extends Error {
@@ -19,10 +22,12 @@ export class SyntaxFailure extends Error {
 /** Programs by text and state of the tools: what is analysed once is not analysed again. */
 export class AnalysedPrograms {
   readonly #tools: ToolDirectory;
+  readonly #signing: Signing;
   readonly #known = new Map<string, AnalysedProgram>();
 
-  constructor(tools: ToolDirectory) {
+  constructor(tools: ToolDirectory, signing: Signing = NO_SIGNING) {
     this.#tools = tools;
+    this.#signing = signing;
   }
 
   analyse(code: string): AnalysedProgram {
@@ -38,14 +43,28 @@ export class AnalysedPrograms {
   /** As it is kept; what looks like a secret is not. */
   describe(code: string): PreparedSource {
     const program = this.analyse(code);
-    return {
+    return this.sign({
       source: { type: "code", code: redactText(code) },
       sourceHash: program.hash,
       parameters: program.parameters,
       structure: program.structure as unknown as JsonValue,
       toolsUsed: program.tools,
       calls: program.capabilities,
-    };
+    });
+  }
+
+  /** With the signature of whoever runs this gateway. */
+  sign(prepared: PreparedSource): PreparedSource {
+    const { source, sourceHash, parameters, toolsUsed } = prepared;
+    const text = source.type === "code" ? source.code : undefined;
+    const other = source.type === "code" ? undefined : source;
+    return { ...prepared, signature: this.#signing.sign({ sourceHash, text, source: other, parameters, toolsUsed }) };
+  }
+
+  describeTool({ tool, defaults }: ToolUse): PreparedSource {
+    const found = this.#tools.findById(tool);
+    if (found === undefined) throw toolNotFound(tool, this.#tools);
+    return this.sign(describeToolSource(found, defaults));
   }
 
   /** For what is kept without being run. */
@@ -65,6 +84,16 @@ export class AnalysedPrograms {
       });
     }
   }
+}
+
+function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
+  const closest = findClosest(
+    id,
+    all.map((tool) => tool.id),
+  );
+  return new PmlError("tool_not_found", `There is no tool "${id}"`, {
+    hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,
+  });
 }
 
 const MOST_KEPT = 500;

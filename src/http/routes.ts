@@ -9,9 +9,11 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { answer } from "./answer.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
+import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { createRecordRoutes } from "./record-routes.ts";
 import { createRunRoutes } from "./run-routes.ts";
 import { createUpstreamRoutes } from "./upstream-routes.ts";
 
@@ -39,6 +41,8 @@ export function createRoutes(options: RouteOptions): Route[] {
   return [
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
+    ...createRecordRoutes(app),
+    ...createCurationRoutes(app),
     {
       method: "*",
       path: "/mcp",
@@ -67,6 +71,7 @@ export function createRoutes(options: RouteOptions): Route[] {
         response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
       },
     },
+    { method: "GET", path: "/api/index", handle: (_request, response) => answer(response, () => app.indexStatus()) },
     { method: "GET", path: "/api/status", handle: (_request, response) => answer(response, status) },
     { method: "GET", path: "/api/export", handle: (_request, response) => streamExport(app, response) },
     {

@@ -1,30 +1,21 @@
 import { z } from "zod";
 import { HEALTHS, ROUTINGS, VISIBILITIES } from "../../../src/capabilities/record.ts";
-import { type Changed, RECORD_SORTS, type RecordQuery, type Registry } from "../../../src/capabilities/registry.ts";
-import type { Scope } from "../../../src/capabilities/scope.ts";
-import { askerOf, defineTool, type OwnAnswer, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { RECORD_SORTS, type RecordQuery } from "../../../src/capabilities/registry.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { withoutUndefined } from "../../../src/without-undefined.ts";
-import { describeBriefly, describeRecord, describeVersion } from "./describe-record.ts";
+import { describeBriefly, describeRecord } from "./describe-record.ts";
+import { createHistory } from "./dns-history.ts";
+import { changed, type DnsParts, json, reads, reference, tags, writes } from "./dns-parts.ts";
+import { createTag } from "./dns-tag.ts";
 
-export interface DnsParts {
-  readonly registry: Registry;
-  readonly scope: Scope;
-}
+export type { DnsParts } from "./dns-parts.ts";
 
 const MOST_RECORDS = 200;
 
-const reads = { readOnlyHint: true, openWorldHint: false } as const;
-const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
-
-const reference = z
-  .string()
-  .min(1)
-  .describe("Name, former name, FQDN or id; @v1, @v1.2.0, @2025-12-22 or @latest after it.");
 const newName = z.string().min(1).describe("namespace:action, for example fs:read_json.");
 export const versionTag = z.string().optional().describe("Semantic version, for example v1.2.0.");
 export const changeSummary = z.string().optional().describe("What is different, for the history.");
-export const tags = z.array(z.string().min(1));
 
 /** The registry: who is behind a name, and everything that can be done to names. */
 export class DnsModule extends ToolModule {
@@ -33,7 +24,8 @@ export class DnsModule extends ToolModule {
   }
 }
 
-function createReaders({ registry, scope }: DnsParts): OwnTool[] {
+function createReaders(parts: DnsParts): OwnTool[] {
+  const { registry, scope, facts } = parts;
   return [
     defineTool({
       name: "dns:lookup",
@@ -47,11 +39,12 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
           ...describeBriefly(record),
           parameters_schema: record.parameters,
           tools_used: record.toolsUsed,
+          ...(await facts.describe(record)),
           ...(record.warning === undefined ? {} : { warnings: [record.warning] }),
         });
       },
     }),
-    createQuery({ registry, scope }),
+    createQuery(parts),
     defineTool({
       name: "dns:whois",
       title: "Everything about a record",
@@ -59,24 +52,15 @@ function createReaders({ registry, scope }: DnsParts): OwnTool[] {
       input: z.strictObject({ fqdn: reference }),
       annotations: reads,
       async run({ fqdn }, context) {
-        return json(describeRecord(await registry.whois(askerOf(scope, context), fqdn)));
+        const record = await registry.whois(askerOf(scope, context), fqdn);
+        return json({ ...describeRecord(record), ...(await facts.describe(record)) });
       },
     }),
-    defineTool({
-      name: "dns:history",
-      title: "Versions of a record",
-      description: "All versions behind a name, newest first, with what changed.",
-      input: z.strictObject({ name: reference }),
-      annotations: reads,
-      async run({ name }, context) {
-        const versions = await registry.history(askerOf(scope, context), name);
-        return json({ name, versions: versions.map(describeVersion) });
-      },
-    }),
+    createHistory(parts),
   ];
 }
 
-function createQuery({ registry, scope }: DnsParts): OwnTool {
+function createQuery({ registry, scope, facts }: DnsParts): OwnTool {
   return defineTool({
     name: "dns:query",
     title: "Search the registry",
@@ -101,12 +85,14 @@ function createQuery({ registry, scope }: DnsParts): OwnTool {
     async run(input, context) {
       const page = await registry.query(askerOf(scope, context), toQuery(input));
       const { records, nextCursor, total } = page;
-      return json({ records: records.map(describeBriefly), total: total ?? null, next_cursor: nextCursor ?? null });
+      const described = records.map((record) => ({ ...describeBriefly(record), routing: facts.routingOf(record) }));
+      return json({ records: described, total: total ?? null, next_cursor: nextCursor ?? null });
     },
   });
 }
 
-function createWriters({ registry, scope }: DnsParts): OwnTool[] {
+function createWriters(parts: DnsParts): OwnTool[] {
+  const { registry, scope, facts } = parts;
   return [
     defineTool({
       name: "dns:rename",
@@ -119,16 +105,7 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
         return json({ ...changed(renamed), old_name: renamed.oldName, old_fqdn: renamed.oldFqdn });
       },
     }),
-    defineTool({
-      name: "dns:tag",
-      title: "Tag a capability",
-      description: "Replaces the tags of a capability.",
-      input: z.strictObject({ name: reference, tags }),
-      annotations: { ...writes, idempotentHint: true },
-      async run({ name, tags: wanted }, context) {
-        return json(changed(await registry.tag(askerOf(scope, context), { name, tags: wanted })));
-      },
-    }),
+    createTag(parts),
     defineTool({
       name: "dns:fork",
       title: "Copy a capability",
@@ -139,7 +116,8 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
       }),
       annotations: writes,
       async run(input, context) {
-        return json(changed(await registry.fork(askerOf(scope, context), withoutUndefined(input))));
+        const forked = await registry.fork(askerOf(scope, context), withoutUndefined(input));
+        return json({ ...changed(forked), ...(await facts.describe(forked.record)) });
       },
     }),
     defineTool({
@@ -157,7 +135,7 @@ function createWriters({ registry, scope }: DnsParts): OwnTool[] {
         return json(changed(await registry.merge(askerOf(scope, context), withoutUndefined(input))));
       },
     }),
-    createUpdate({ registry, scope }),
+    createUpdate(parts),
   ];
 }
 
@@ -201,12 +179,4 @@ function toQuery(input: QueryInput): RecordQuery {
   } = input;
   const states = archived ? (["archived"] as const) : undefined;
   return withoutUndefined({ ...rest, createdBy, versionTag: tag, recordType, sortBy, states });
-}
-
-export function changed({ record, warnings }: Changed): Readonly<Record<string, unknown>> {
-  return { ...describeBriefly(record), forked_from: record.forkedFrom ?? null, aliases: record.aliases, warnings };
-}
-
-export function json(value: Readonly<Record<string, unknown>>): OwnAnswer {
-  return { kind: "json", value };
 }

@@ -6,7 +6,8 @@ import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts"
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { withoutUndefined } from "../../../src/without-undefined.ts";
 import { describeBriefly } from "./describe-record.ts";
-import { changed, changeSummary, json, tags, versionTag } from "./dns.ts";
+import { changeSummary, versionTag } from "./dns.ts";
+import { changed, json, tags } from "./dns-parts.ts";
 
 export interface LearnParts {
   readonly registry: Registry;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import type { Asker, Scope } from "../../../src/capabilities/scope.ts";
-import { json } from "./dns.ts";
+import { json } from "./dns-parts.ts";
 
 /** Something that can be called. */
 export interface KnownTool {
