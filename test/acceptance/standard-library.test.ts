@@ -8,12 +8,10 @@ import { callJson, listNames, startNamesGateway } from "../support/names-scene.t
 
 const DNS = ["lookup", "query", "whois", "history", "fork", "merge", "rename", "tag"].map((name) => `dns__${name}`);
 
-const RECORD_MEMBERS = [
-  ...["fqdn", "display_name", "org", "project", "namespace", "action", "hash", "created_by", "created_at", "version"],
-  ...["version_tag", "updated_by", "updated_at", "ttl", "cache_policy", "parent_id", "forked_from", "verified"],
-  ...["signature", "usage_count", "success_count", "total_latency_ms", "tags", "visibility", "code_snippet"],
-  ...["parameters_schema", "description", "aliases", "success_rate", "avg_latency_ms"],
-];
+const RECORD_MEMBERS = `fqdn display_name org project namespace action hash created_by created_at version version_tag
+  updated_by updated_at ttl cache_policy parent_id forked_from verified signature usage_count
+  success_count total_latency_ms tags visibility code_snippet parameters_schema description aliases
+  success_rate avg_latency_ms`.split(/\s+/);
 
 let home: GatewayHome;
 let connected: TestClient;
@@ -45,6 +43,9 @@ const call = async <T = Record<string, unknown>>(name: string, input: Record<str
   if (isError) throw new Error(text);
   return value;
 };
+
+const list = async (input: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
+  (await call<{ capabilities: Record<string, unknown>[] }>("pml_list_capabilities", input)).capabilities;
 
 interface Page {
   readonly records: { readonly display_name: string }[];
@@ -197,8 +198,6 @@ test("[FR055] [13.13-AC4] meta tells of tools, servers and use", async () => {
 
 test("[FR014] [FR015] [FR016] [13.9-AC1] [13.9-AC2] [13.9-AC3] [13.9-AC4] [13.9-AC5] [13.9-AC6] [13.9-AC7] [TS-A2] pml_list_capabilities filters, sorts and pages", async () => {
   const nobody = await execute(client, { code: "return 'nobody'" });
-  const list = async (input: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-    (await call<{ capabilities: Record<string, unknown>[] }>("pml_list_capabilities", input)).capabilities;
   const listed = async (input: Record<string, unknown>): Promise<string[]> =>
     (await list(input)).map((each) => String(each["name"]));
   const all = await listed({});
