@@ -179,7 +179,6 @@ export class ServerRecords {
       document,
       visibility,
       createdBy,
-      at,
       observed,
     }: WantedServer & { id: string; name: string; document: ServerJson },
   ): Promise<boolean> {
