@@ -17,7 +17,7 @@ async function useClient(pml: PmlClient, name: string): Promise<void> {
     intent: "count",
     name,
     tags: ["counted", name],
-    code: `return (await mcp.counting.list({ length: args.length })).items`,
+    code: `const via = "${name}"; return (await mcp.counting.list({ length: args.length })).items`,
     args: { length: 2 },
   });
   expect(made).toMatchObject({ status: "success", result: [0, 1], capabilityName: name });
