@@ -4,17 +4,22 @@ import { parseArgs } from "node:util";
 import { packageRoot } from "../src/package-info.ts";
 import type { Benchmark } from "./support/benchmark.ts";
 import { describeMachine } from "./support/machine.ts";
-import { countMisses, printReport, type Report, runBenchmark, writeReports } from "./support/report.ts";
+import { countMisses, formatReports, printReport, type Report, runBenchmark, writeReports } from "./support/report.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
   analysis: async () => (await import("./analysis.ts")).analysis,
+  naming: async () => (await import("./naming.ts")).naming,
   sandbox: async () => (await import("./sandbox.ts")).sandbox,
+  discovery: async () => (await import("./discovery.ts")).discovery,
+  "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,
+  "discovery-learning": async () => (await import("./discovery-learning.ts")).discoveryLearning,
+  names: async () => (await import("./names.ts")).names,
 };
 
-const USAGE = `Usage: npm run bench -- [name …] [--json <file>] [--assert]
+const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--json [file]] [--assert]
 Known benchmarks: ${Object.keys(benchmarks).join(", ")}`;
 
 const EXIT_FAILED = 1;
@@ -23,21 +28,36 @@ const EXIT_GOAL_MISSED = 8;
 
 interface Wishes {
   readonly names: readonly string[];
+  /** A file; empty: on stdout, and nothing else there. */
   readonly json: string | undefined;
+  readonly data: string | undefined;
   readonly assert: boolean;
+}
+
+/** `--json` may stand alone; as the parser wants it, it then has an empty value. */
+function fillJson(args: readonly string[]): string[] {
+  return args.map((arg, at) => {
+    const next = args[at + 1];
+    const alone = next === undefined || next.startsWith("-") || Object.hasOwn(benchmarks, next);
+    return arg === "--json" && alone ? "--json=" : arg;
+  });
 }
 
 function readWishes(args: string[]): Wishes | string {
   try {
     const { values, positionals } = parseArgs({
-      args,
+      args: fillJson(args),
       allowPositionals: true,
-      options: { json: { type: "string" }, assert: { type: "boolean", default: false } },
+      options: {
+        json: { type: "string" },
+        data: { type: "string" },
+        assert: { type: "boolean", default: false },
+      },
     });
     const unknown = positionals.find((name) => !Object.hasOwn(benchmarks, name));
     if (unknown !== undefined) return `There is no benchmark "${unknown}"`;
     const names = positionals.length === 0 ? Object.keys(benchmarks) : [...new Set(positionals)];
-    return { names, json: values.json, assert: values.assert };
+    return { names, json: values.json, data: values.data, assert: values.assert };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -51,21 +71,28 @@ function abortOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-async function runAll({ names, json, assert }: Wishes): Promise<number> {
+async function runAll({ names, json, data, assert }: Wishes): Promise<number> {
   const signal = abortOnSignals();
   const reports: Report[] = [];
   for (const name of names) {
     const benchmark = await benchmarks[name]?.();
     if (benchmark === undefined) throw new Error(`Benchmark ${name} did not load`);
-    const report = await runBenchmark({ name, benchmark, machine: describeMachine(), signal });
-    printReport(benchmark.title, report);
+    const report = await runBenchmark({ name, benchmark, machine: describeMachine(), signal, data });
     reports.push(report);
+    if (json === "") continue;
+    printReport(benchmark.title, report);
     const path = json === undefined ? join(packageRoot, ".cache", `bench-${name}.json`) : resolve(json);
     // Given one file for several benchmarks, it has all that are finished.
     await writeReports(path, json === undefined ? [report] : reports);
     console.log(`\nAll figures: ${path}`);
   }
+  if (json === "") await writeOut(formatReports(reports));
   return assert && reports.some((report) => countMisses(report) > 0) ? EXIT_GOAL_MISSED : 0;
+}
+
+/** The process ends at once afterwards, and a pipe takes its time. */
+function writeOut(text: string): Promise<void> {
+  return new Promise((resolve) => void process.stdout.write(text, () => resolve()));
 }
 
 const wishes = readWishes(process.argv.slice(2));

@@ -247,6 +247,16 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "Nobody decided in time (`approvals.ttlMinutes`). That is not a refusal: the agent may ask again.",
   },
+  approval_required: {
+    id: "PML-E6007",
+    exit: EXIT.needsPerson,
+    meaning: "A rule says that a person is asked about this tool. Once they have approved, the same call goes through.",
+  },
+  approval_refused: {
+    id: "PML-E6008",
+    exit: EXIT.refused,
+    meaning: "A person was asked about this call and refused it.",
+  },
   rule_not_found: {
     id: "PML-E6006",
     exit: EXIT.notFound,
@@ -268,6 +278,11 @@ export const ERRORS = {
     meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
   },
   ...RECORD_ERRORS,
+  model_failed: {
+    id: "PML-E8501",
+    exit: EXIT.unreachable,
+    meaning: "The language model that proposes names did not answer, or not in a usable form.",
+  },
   internal: {
     id: "PML-E9001",
     exit: EXIT.failed,

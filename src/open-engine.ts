@@ -1,12 +1,12 @@
 import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
 import type { Registry } from "./capabilities/registry.ts";
-import { listCapabilitySummaries } from "./capabilities/capability-store.ts";
 import type { Scope } from "./capabilities/scope.ts";
 import type { Signing } from "./capabilities/signature.ts";
 import { createCallTool } from "./call-tool.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
-import { createSuggest, type Suggest } from "./discovery/suggest.ts";
+import type { Discovery } from "./discovery/discovery.ts";
+import type { Suggest } from "./discovery/suggest.ts";
 import type { EventBus } from "./events.ts";
 import { AnalysedPrograms } from "./execution/analysed-programs.ts";
 import { Programs } from "./execution/programs.ts";
@@ -14,6 +14,8 @@ import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
+import { openDiscovery } from "./open-discovery.ts";
+import { openSuggestions } from "./open-suggestions.ts";
 import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "./permissions/permissions.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
@@ -39,6 +41,7 @@ export interface OpenEngine extends AsyncDisposable {
   readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  readonly discovery: Discovery;
 }
 
 /** A value of this size stays in the journal; larger ones live as long as results do. */
@@ -51,6 +54,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const stack = new AsyncDisposableStack();
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
+  const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
   const analysed = new AnalysedPrograms(tools, signing);
   const registry = new CapabilityRegistry({
     db,
@@ -74,12 +78,14 @@ export function openEngine(parts: EngineParts): OpenEngine {
   });
   stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
+  const suggestions = stack.use(openSuggestions({ config, scope, db, tools, upstreams, discovery, log }));
   return {
     engine,
     registry,
     names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
-    suggest: createSuggest({ tools: () => tools.all, capabilities: () => listCapabilitySummaries(db, scope) }),
+    discovery,
+    suggest: suggestions.suggest,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

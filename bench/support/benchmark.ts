@@ -14,6 +14,10 @@ export interface Session {
   record(figure: Figure): void;
   /** A sentence printed below the table, for what is not a number. */
   note(text: string): void;
+  /** Of what is measured, where a benchmark can measure anybody's: the folder given with --data. */
+  readonly data: string | undefined;
+  /** Results in a form of their own, for --json, instead of the list of figures. */
+  publish(document: unknown): void;
   /** Tells whoever waits what is being done. */
   progress(text: string): void;
   /** Aborted when the user interrupts: long loops look at it, so that what was started is also ended. */

@@ -14,6 +14,8 @@ export interface Report {
   readonly columns: readonly string[];
   readonly figures: readonly (Figure & { readonly met?: boolean })[];
   readonly notes: readonly string[];
+  /** Only where the benchmark has a form of its own for its results. */
+  readonly document?: unknown;
 }
 
 export interface RunOptions {
@@ -21,16 +23,20 @@ export interface RunOptions {
   readonly benchmark: Benchmark;
   readonly machine: Machine;
   readonly signal: AbortSignal;
+  readonly data: string | undefined;
 }
 
-export async function runBenchmark({ name, benchmark, machine, signal }: RunOptions): Promise<Report> {
+export async function runBenchmark({ name, benchmark, machine, signal, data }: RunOptions): Promise<Report> {
   const figures: (Figure & { met?: boolean })[] = [];
   const notes: string[] = [];
+  let document: unknown;
   const started = new Date();
   const before = readLoad();
   const session: Session = {
     record: (figure) =>
       void figures.push(figure.goal === undefined ? figure : { ...figure, met: meetsGoal(figure.value, figure.goal) }),
+    data,
+    publish: (published) => void (document = published),
     note: (text) => void notes.push(text),
     progress: (text) => console.error(`${name}, ${secondsSince(started)} s: ${text} …`),
     signal,
@@ -45,6 +51,7 @@ export async function runBenchmark({ name, benchmark, machine, signal }: RunOpti
     columns: benchmark.columns,
     figures,
     notes,
+    ...(document === undefined ? {} : { document }),
   };
 }
 
@@ -83,7 +90,14 @@ export function countMisses({ figures }: Report): number {
   return figures.filter(({ met }) => met === false).length;
 }
 
+/** A single benchmark with a form of its own is written in it. */
+export function formatReports(reports: readonly Report[]): string {
+  const [only, ...others] = reports;
+  const document = others.length === 0 ? only?.document : undefined;
+  return `${JSON.stringify(document ?? { benchmarks: reports }, undefined, 2)}\n`;
+}
+
 export async function writeReports(path: string, reports: readonly Report[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `${JSON.stringify({ benchmarks: reports }, undefined, 2)}\n`);
+  await writeFile(path, formatReports(reports));
 }

@@ -137,6 +137,16 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     await expect(registry.whois(stranger, hidden.fqdn)).rejects.toThrow("Capability not found");
   });
 
+  test("the same program of somebody else is another one, unless they share it", async () => {
+    const asker = newAsker();
+    const one = await save(asker, "fs:mine", "return 'same'");
+    const two = await save(somebody(asker), "fs:yours", "return 'same'");
+    expect(two.record.id).not.toBe(one.record.id);
+    const again = await save(somebody(asker), "fs:yours", "return 'same'");
+    expect(again.record.id).toBe(two.record.id);
+    await expect(registry.resolve(somebody(asker), "fs:mine")).rejects.toMatchObject({ code: "capability_not_found" });
+  });
+
   test("a fork remembers where it came from, a merge is a pipeline", async () => {
     const asker = newAsker();
     const shared = elsewhere(asker, "shared");

@@ -219,11 +219,9 @@ export class CapabilityRegistry implements Registry {
 
   async #step(asker: Asker, source: string): Promise<Parameters<typeof pipelineOf>[0][number]> {
     const { capability } = await this.resolve(asker, source);
-    const { org, project } = asker.scope;
-    const isOwn = capability.scope.org === org && capability.scope.project === project;
     const parameters = Object.keys(capability.parameters["properties"] ?? {});
     const at = source.indexOf("@");
-    const name = `${isOwn ? capability.displayName : capability.fqdn}${at < 0 ? "" : source.slice(at)}`;
+    const name = `${nameFor(asker, capability)}${at < 0 ? "" : source.slice(at)}`;
     return { name, onlyParameter: parameters.length === 1 ? parameters[0] : undefined };
   }
 
@@ -259,4 +257,10 @@ export class CapabilityRegistry implements Registry {
 
 async function done(tx: Tx, { scope }: Asker, id: string, warnings: readonly string[] = []): Promise<Changed> {
   return { record: await readRecord(tx, scope.org, { id }), warnings };
+}
+
+/** As short as it can be and still be found from there. */
+function nameFor({ scope }: Asker, { scope: its, displayName, fqdn }: Resolved["capability"]): string {
+  if (its.org !== scope.org) return fqdn;
+  return its.project === scope.project ? displayName : `${its.org}.${its.project}:${displayName}`;
 }

@@ -6,6 +6,7 @@ import type { CachePolicy, Capability, CapabilitySource, DagStructure, PreparedS
 import { formatFqdn, unnamed } from "./fqdn.ts";
 import { type Asker, OWNER, type Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
+import { visibleTo } from "./visibility.ts";
 
 export interface NewCapability extends PreparedSource {
   readonly description?: string;
@@ -13,17 +14,21 @@ export interface NewCapability extends PreparedSource {
   readonly versionTag?: string;
 }
 
+/** What a program is already, for somebody; a private one of somebody else's it is not. */
 export async function findCapabilityBySource(
   db: Db | Tx,
-  scope: Scope,
+  asker: Asker,
   sourceHash: string,
 ): Promise<Capability | undefined> {
+  const { org, project } = asker.scope;
   const { rows } = await sql<CapabilityRow>`
-    SELECT ${CAPABILITY_COLUMNS} FROM capability_source s
-    JOIN capability_records r ON r.org = s.org AND r.id = s.record_id
-    JOIN capability_versions v ON v.org = s.org AND v.record_id = s.record_id AND v.version = s.version
-    WHERE s.org = ${scope.org} AND s.project = ${scope.project} AND s.source_hash = ${sourceHash}
-      AND r.deleted_at IS NULL`.execute(db);
+    SELECT ${CAPABILITY_COLUMNS} FROM capability_versions v
+    JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
+    LEFT JOIN capability_source s ON s.org = ${org} AND s.project = ${project} AND s.source_hash = v.source_hash
+      AND s.record_id = v.record_id AND s.version = v.version
+    WHERE v.org = ${org} AND v.source_hash = ${sourceHash} AND r.project = ${project} AND r.deleted_at IS NULL
+      AND ${visibleTo(asker)}
+    ORDER BY s.record_id IS NULL, r.created_at, v.version DESC LIMIT 1`.execute(db);
   return rows[0] && toCapability(rows[0]);
 }
 
@@ -45,7 +50,7 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
     tx,
   );
-  const existing = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (existing !== undefined) return existing;
   const id = newId();
   const by = creatorId(principal);
@@ -59,7 +64,7 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
     )
     .execute();
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
-  const created = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (created === undefined) throw new Error(`capability ${id} was inserted and is not there`);
   return created;
 }
@@ -151,52 +156,6 @@ function toCapability(row: CapabilityRow): Capability {
     ttlSeconds: row.ttl_seconds ?? undefined,
     pins: row.pins ?? {},
   };
-}
-
-/** An active capability, with what it was used for. */
-export interface CapabilitySummary {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonSchema;
-  readonly toolsUsed: readonly string[];
-  readonly usageCount: number;
-  readonly successRate: number;
-  /** Its description, and what it was last run for. */
-  readonly intents: readonly string[];
-}
-
-export async function listCapabilitySummaries(db: Db, { org, project }: Scope): Promise<CapabilitySummary[]> {
-  const { rows } = await sql<{
-    id: string;
-    display_name: string;
-    description: string | null;
-    parameters_schema: JsonSchema;
-    tools_used: string[];
-    usage_count: number;
-    success_count: number;
-    intents: string[];
-  }>`
-    SELECT r.id, r.display_name, r.description, v.parameters_schema, v.tools_used, s.usage_count, s.success_count,
-      ARRAY(SELECT DISTINCT e.intent FROM (
-        SELECT intent FROM execution_run WHERE org = r.org AND record_id = r.id AND state = 'succeeded' AND intent IS NOT NULL
-        ORDER BY created_at DESC LIMIT 20) e) AS intents
-    FROM capability_records r
-    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
-    JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-    WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
-      AND r.deleted_at IS NULL
-    ORDER BY r.display_name`.execute(db);
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.display_name,
-    description: row.description ?? "",
-    parameters: row.parameters_schema,
-    toolsUsed: row.tools_used,
-    usageCount: row.usage_count,
-    successRate: row.usage_count === 0 ? 0 : row.success_count / row.usage_count,
-    intents: [...(row.description === null ? [] : [row.description]), ...row.intents],
-  }));
 }
 
 export interface CapabilityUsage {

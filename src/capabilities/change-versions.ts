@@ -33,7 +33,7 @@ export async function addVersion(tx: Tx, asker: Asker, update: Update): Promise<
   const { scope, principal } = asker;
   const { record, prepared, changeSummary, description } = update;
   const tag = update.versionTag === undefined ? undefined : checkVersionTag(update.versionTag);
-  const known = await findCapabilityBySource(tx, scope, prepared.sourceHash);
+  const known = await findCapabilityBySource(tx, asker, prepared.sourceHash);
   if (known?.id === record.id && known.version === record.version && tag === undefined)
     return [`Nothing changed: this is version ${known.version} of ${record.displayName} already`];
   if (known !== undefined && known.id !== record.id && isUnnamed(known.displayName)) {

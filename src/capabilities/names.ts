@@ -16,15 +16,27 @@ export interface CheckedName {
   readonly warnings: readonly string[];
 }
 
-const STANDARD_NAMESPACES: readonly string[] = ["fs", "api", "db", "transform", "git", "shell", "ai", "util"];
+export const STANDARD_NAMESPACES: readonly string[] = ["fs", "api", "db", "transform", "git", "shell", "ai", "util"];
 const NAME = /^(?:([a-z][a-z0-9]*):)?([a-zA-Z][a-zA-Z0-9_-]*)$/;
-const LONGEST_NAME = 50;
+export const LONGEST_NAME = 50;
+
+export interface ParsedName {
+  readonly namespace: string | undefined;
+  readonly action: string;
+}
+
+/** undefined where the text is no name that could be given. */
+export function parseName(text: string): ParsedName | undefined {
+  const [, namespace, action] = NAME.exec(text) ?? [];
+  const legal = action !== undefined && !action.includes("__") && text.length <= LONGEST_NAME && !isUnnamed(text);
+  return legal ? { namespace, action } : undefined;
+}
 
 /** A name that somebody wants to give; without a namespace it gets the one that is given here. Throws where it is none. */
 export function checkName(text: string, defaultNamespace: string, { strict }: NamePolicy): CheckedName {
-  const [, namespace, action] = NAME.exec(text) ?? [];
-  if (action === undefined || action.includes("__") || text.length > LONGEST_NAME || isUnnamed(text))
-    throw invalidName(text);
+  const parsed = parseName(text);
+  if (parsed === undefined) throw invalidName(text);
+  const { namespace, action } = parsed;
   const name = { displayName: text, namespace: namespace ?? defaultNamespace, action };
   if (namespace === undefined) {
     if (strict) throw invalidName(text);

@@ -20,6 +20,8 @@ import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
+import { curate } from "./commands/curate.ts";
+import { discover } from "./commands/discover.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
 import { exec } from "./commands/exec.ts";
@@ -27,6 +29,7 @@ import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
 import { inbox } from "./commands/inbox.ts";
+import { index } from "./commands/index.ts";
 import { login } from "./commands/login.ts";
 import { logout } from "./commands/logout.ts";
 import { logs } from "./commands/logs.ts";
@@ -54,6 +57,7 @@ export const commands: readonly Command[] = [
   demo,
   mcp,
   connect,
+  discover,
   call,
   exec,
   run,
@@ -68,6 +72,7 @@ export const commands: readonly Command[] = [
   show,
   code,
   graph,
+  index,
   lookup,
   whois,
   history,
@@ -80,6 +85,7 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  curate,
   login,
   logout,
   rename,

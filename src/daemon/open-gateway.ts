@@ -43,6 +43,7 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
       usage,
       results,
       settings: config,
+      permitCall: app.permitCall,
       scope,
       log,
       createOwnTools: (parts) => ({

@@ -1,9 +1,10 @@
 import { PmlStdServer } from "../../lib/std/mcp/mod.ts";
 import type { KnownTool } from "../../lib/std/mcp/meta.ts";
 import type { App } from "../app.ts";
-import type { Asker, Scope } from "../capabilities/scope.ts";
+import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
 import type { Gateway } from "../mcp/gateway.ts";
 import { CapabilityServer } from "../mcp/servers/capability-server.ts";
+import { createCurate } from "../mcp/tools/curate.ts";
 import { withLinks } from "../mcp/tools/execute.ts";
 import { capabilityWireName } from "../mcp/wire-names.ts";
 
@@ -16,7 +17,7 @@ export interface LibraryParts {
 
 /** PML's own server, over the operations of the app. */
 export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }: LibraryParts): PmlStdServer {
-  const { registry, engine, names, upstreams } = app;
+  const { registry, engine, names, curator, upstreams } = app;
   const capabilities = new CapabilityServer({
     registry,
     scope,
@@ -38,7 +39,12 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
         tools: gateway().surface.tools.filter(({ server }) => server === status.name).length,
         ...("failures" in status ? { protocol: status.protocol ?? null, failures: status.failures } : {}),
       })),
-    stats: (asker, since) => names.stats(asker, since),
+    stats: async (asker, since) => ({
+      ...(await names.stats(asker, since)),
+      // Proposals for what others keep to themselves are nobody else's business, not even their number.
+      ...(asker.principal === OWNER ? { naming: await curator.stats(scope) } : {}),
+    }),
+    more: [createCurate({ curator, scope }, "learn:curate")],
   });
 }
 

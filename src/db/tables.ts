@@ -1,5 +1,7 @@
+import type { DiscoveryIntentTable, DiscoveryTallyTable, EmbeddingCacheTable } from "./discovery-tables.ts";
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type { CapabilitySuggestionTable } from "./curation-tables.ts";
 import type { ExecutionRunTable, ExecutionTraceTable, RunJournalTable, TaskResultTable } from "./execution-tables.ts";
 import type {
   CapabilityDecisionTable,
@@ -215,7 +217,11 @@ export interface Tables {
   capability_rename_history: RenameHistoryTable;
   capability_source: CapabilitySourceTable;
   capability_stat: CapabilityStatTable;
+  capability_suggestion: CapabilitySuggestionTable;
   capability_versions: CapabilityVersionTable;
+  discovery_intent: DiscoveryIntentTable;
+  discovery_tally: DiscoveryTallyTable;
+  embedding_cache: EmbeddingCacheTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;
   output_schema: OutputSchemaTable;

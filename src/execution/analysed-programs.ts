@@ -2,10 +2,12 @@ import { analyseProgram } from "../analysis/analyse-program.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
 import type { PreparedSource } from "../capabilities/capability.ts";
 import { NO_SIGNING, type Signing } from "../capabilities/signature.ts";
+import { findClosest } from "../config/closest.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
+import { describeToolSource, type ToolUse } from "./tool-source.ts";
 
 /** A program that cannot be read. */
 export class SyntaxFailure extends Error {
@@ -59,6 +61,12 @@ export class AnalysedPrograms {
     return { ...prepared, signature: this.#signing.sign({ sourceHash, text, source: other, parameters, toolsUsed }) };
   }
 
+  describeTool({ tool, defaults }: ToolUse): PreparedSource {
+    const found = this.#tools.findById(tool);
+    if (found === undefined) throw toolNotFound(tool, this.#tools);
+    return this.sign(describeToolSource(found, defaults));
+  }
+
   /** For what is kept without being run. */
   prepare(code: string): PreparedSource {
     if (looksSecret(code)) {
@@ -76,6 +84,16 @@ export class AnalysedPrograms {
       });
     }
   }
+}
+
+function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
+  const closest = findClosest(
+    id,
+    all.map((tool) => tool.id),
+  );
+  return new PmlError("tool_not_found", `There is no tool "${id}"`, {
+    hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,
+  });
 }
 
 const MOST_KEPT = 500;

@@ -85,6 +85,23 @@ export class Engine {
     );
   }
 
+  /** Why a capability cannot be run at once, with these arguments and without asking anybody; undefined where it can. */
+  async whyNotAtOnce(scope: Scope, request: ExecuteRequest, caller: RunCaller): Promise<string | undefined> {
+    try {
+      const asker = { scope, principal: caller.principal };
+      const runnable = await this.#find(asker, request);
+      const run = newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
+      const tools = await this.programs.reachableTools(asker, runnable);
+      const { decision, reasons } = await this.#approver.judge(run, runnable, tools);
+      if (decision === "allow") return undefined;
+      const what = decision === "deny" ? "it is not permitted" : "a person would have to be asked";
+      return `${what}: ${reasons.join("; ")}`;
+    } catch (error) {
+      if (error instanceof PmlError) return error.message;
+      throw error;
+    }
+  }
+
   /** Goes on with a run that waits, or tells how it ended. Never decides anything in a person's place. */
   async continueRun(scope: Scope, runId: string, reach: Reach): Promise<ExecuteAnswer> {
     const started = performance.now();
@@ -236,6 +253,8 @@ export class Engine {
         return this.programs.fromCode(asker, request.code, request);
       case "dag":
         return this.programs.fromDag(asker, request.dag, request);
+      case "tool":
+        return this.programs.fromTool(asker, request, request);
       case "capability":
       default:
         return this.programs.byName(asker, request.name);

@@ -1,7 +1,7 @@
 import { SCOPE_CHANNEL } from "../capabilities/scope-version-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
-import type { LearnedEdge } from "../learning/observed-edges.ts";
+import type { GraphEdge } from "../graph/edge-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
@@ -19,7 +19,7 @@ export interface FinishedRun {
   readonly durationMs: number;
   /** The whole journal, in the form in which it is kept. */
   readonly entries: readonly JournalEntry[];
-  readonly edges: readonly LearnedEdge[];
+  readonly edges: readonly GraphEdge[];
   readonly calledCapabilities: readonly { readonly id: string; readonly version: number }[];
   /** Whether a draft that succeeded becomes a capability. */
   readonly activate: boolean;
@@ -92,6 +92,22 @@ journal AS (
       FROM p, jsonb_to_recordset(j->'edges') AS e(from_id text, to_id text, type text)
       ON CONFLICT (org, project, from_id, to_id, edge_type) DO UPDATE SET observed_count = s.observed_count + 1,
         source = 'observed', last_at = now()),
+    tallied AS (
+      INSERT INTO discovery_tally AS s (org, project, subject, tag, uses, successes)
+      SELECT $2, $3, u.subject, tag, u.uses, u.successes
+      FROM p, jsonb_to_recordset(j->'uses') AS u(subject text, uses bigint, successes bigint),
+        jsonb_array_elements_text(j->'tags') AS tag
+      WHERE j->>'counts' = 'true' ORDER BY u.subject, tag
+      ON CONFLICT (org, project, subject, tag) DO UPDATE SET uses = s.uses + excluded.uses,
+        successes = s.successes + excluded.successes, changed_at = clock_timestamp()),
+    intended AS (
+      INSERT INTO discovery_intent AS s (org, project, subject, intent_hash, intent)
+      SELECT $2, $3, u.subject, md5(n.intent), n.intent
+      FROM p, jsonb_to_recordset(j->'uses') AS u(subject text, successes bigint),
+        jsonb_to_record(j->'run') AS n(state text, intent text)
+      WHERE n.state = 'succeeded' AND n.intent <> '' AND u.successes > 0 ORDER BY u.subject
+      ON CONFLICT (org, project, subject, intent_hash) DO UPDATE SET uses = s.uses + 1,
+        changed_at = clock_timestamp()),
     nested AS (
       INSERT INTO capability_dependency AS s (org, from_record_id, from_version, to_record_id, to_version, observed_count)
       SELECT $2, $5::uuid, $6::integer, n.id, CASE WHEN j->'trace'->>'success' = 'true' THEN n.version END, 1
@@ -162,7 +178,27 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
     decisions: countDecisions(trace),
     edges: finished.edges.map(({ from, to, type }) => ({ from_id: from, to_id: to, type })),
     nested: finished.calledCapabilities,
+    uses: countUses(finished),
+    // Under the empty tag stands what holds in every context.
+    tags: [...new Set(["", ...(run.options.contextTags ?? [])])],
   };
+}
+
+interface Use {
+  readonly subject: string;
+  readonly uses: number;
+  readonly successes: number;
+}
+
+/** How the capability and each tool it called fared. */
+function countUses({ run, state, trace }: FinishedRun): Use[] {
+  const calls = trace.tasks.filter(({ kind, status }) => kind === "tool" && status !== "unfinished");
+  const tools = [...Map.groupBy(calls, ({ tool }) => tool)].map(([subject, group]) => ({
+    subject,
+    uses: group.length,
+    successes: group.filter(({ status }) => status === "success").length,
+  }));
+  return [{ subject: `cap:${run.recordId}`, uses: 1, successes: state === "succeeded" ? 1 : 0 }, ...tools];
 }
 
 /** The owner of the gateway is nobody in particular. */

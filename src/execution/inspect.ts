@@ -7,13 +7,8 @@ import { markVerified } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
-import {
-  type EdgeStatistics,
-  type Learning,
-  readEdges,
-  readLearning,
-  readOutputSchemas,
-} from "../learning/learning-store.ts";
+import { type EdgeStatistics, readEdges } from "../graph/edge-store.ts";
+import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";
@@ -37,6 +32,10 @@ export interface RunSummary extends StoredRun {
 
 export interface RunDetails extends RunSummary {
   readonly trace: Trace;
+  /** From 0, it went the way all runs go, to 1, nearly none does. */
+  readonly surprise: number;
+  /** Runs of the capabilities it called. */
+  readonly nested: readonly { readonly capability: string; readonly runId: string }[];
   readonly entries: number;
 }
 
@@ -77,7 +76,15 @@ export class Inspector {
     const run = await this.#find(scope, id);
     const { structure } = await this.#options.programs.byId(scope, { id: run.recordId, version: run.version });
     const entries = await readJournal(this.#options.db, scope, run.id);
-    return { ...(await this.#name(run)), trace: buildTrace(entries, structure), entries: entries.length };
+    const trace = buildTrace(entries, structure);
+    const { paths } = await readLearning(this.#options.db, scope, { id: run.recordId, version: run.version });
+    const surprise = surpriseOf(trace.path, paths);
+    const nested = entries.flatMap((entry) =>
+      entry.kind === "call" && entry.target.kind === "capability"
+        ? [{ capability: entry.target.name, runId: entry.target.runId }]
+        : [],
+    );
+    return { ...(await this.#name(run)), trace, surprise, nested, entries: entries.length };
   }
 
   /** Runs the program again against what its calls were answered then. Nothing is called; what succeeds is verified. */

@@ -10,12 +10,15 @@ import { checkVersionTag } from "../capabilities/specifier.ts";
 import { insertDependencies } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
+import { type GraphEdge, insertInferredEdges } from "../graph/edge-store.ts";
 import type { JsonValue } from "../json.ts";
+import { structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../log.ts";
 import { type AnalysedPrograms, keep } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import { looksSecret } from "./redact.ts";
 import type { NewProgram } from "./requests.ts";
+import type { ToolUse } from "./tool-source.ts";
 
 /** A capability together with what is needed to run it. */
 export interface Runnable {
@@ -78,6 +81,12 @@ export class Programs {
     });
     const { capability, notices } = await this.#ensure(asker, wanted, prepared);
     return { capability, structure, body: { kind: "dag", dag }, warnings: [], notices };
+  }
+
+  /** One tool, with some of its arguments given. */
+  async fromTool(asker: Asker, used: ToolUse, wanted: NewProgram): Promise<Runnable> {
+    const { capability, notices } = await this.#ensure(asker, wanted, this.#options.analysed.describeTool(used));
+    return { ...this.toRunnable(capability), notices };
   }
 
   /** By the name an agent or a person uses. */
@@ -164,9 +173,9 @@ export class Programs {
     source: PreparedSource,
   ): Promise<{ readonly capability: Capability; readonly notices: readonly string[] }> {
     const { db } = this.#options;
-    const { scope } = asker;
-    const key = `${scope.org}/${scope.project}/${source.sourceHash}`;
-    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, scope, source.sourceHash));
+    const { scope, principal } = asker;
+    const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
+    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
       known ??
@@ -195,12 +204,22 @@ export class Programs {
       wanted.calls.map((name) => registry.resolve(asker, name, { inCode: true }).catch(() => undefined)),
     );
     const to = called.flatMap((each) => (each === undefined ? [] : [each.capability.id]));
+    const ids = new Map(wanted.calls.map((name, index) => [name, called[index]?.capability.id]));
     return await db.transaction().execute(async (tx) => {
       const created = await insertCapability(tx, asker, wanted);
       await insertDependencies(tx, asker.scope, { from: created.id, version: created.version, to });
+      await insertInferredEdges(tx, asker.scope, inferredEdges(wanted.structure as unknown as StaticStructure, ids));
       return created;
     });
   }
+}
+
+function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, string | undefined>): GraphEdge[] {
+  return structureEdges(structure, (node) => {
+    if (node.type === "task") return node.tool;
+    const id = node.type === "capability" ? ids.get(node.capability) : undefined;
+    return id === undefined ? undefined : `cap:${id}`;
+  });
 }
 
 const SECRET_WARNING =

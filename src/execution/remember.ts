@@ -1,8 +1,9 @@
 import type { StructureNode } from "../analysis/structure.ts";
 import type { DatabaseClient } from "../db/client.ts";
+import type { GraphEdge } from "../graph/edge-store.ts";
 import type { JsonValue } from "../json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
-import { type LearnedEdge, observedEdges } from "../learning/observed-edges.ts";
+import { observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 import { type FinishedRun, finishRun } from "./finish-store.ts";
@@ -125,7 +126,7 @@ function redactTask(task: Trace["tasks"][number]): Trace["tasks"][number] {
   };
 }
 
-function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested: CalledCapabilities): LearnedEdge[] {
+function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested: CalledCapabilities): GraphEdge[] {
   const subjectOf = (node: StructureNode): string | undefined => {
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? nested.get(node.capability)?.id : undefined;
@@ -137,6 +138,6 @@ function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested:
     ...[...nested.values()].map(({ id }) => `cap:${id}`),
   ]);
   used.delete(own);
-  const contains = [...used].map((to): LearnedEdge => ({ from: own, to, type: "contains" }));
+  const contains = [...used].map((to): GraphEdge => ({ from: own, to, type: "contains" }));
   return [...observedEdges(structure, trace.path, subjectOf), ...contains];
 }

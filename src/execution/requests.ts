@@ -11,6 +11,13 @@ export type ExecuteRequest = {
   | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewProgram)
   | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewProgram)
   | { readonly kind: "capability"; readonly name: string; readonly args: JsonObject }
+  /** One tool as a capability, which is always given `defaults`. */
+  | ({
+      readonly kind: "tool";
+      readonly tool: string;
+      readonly defaults: JsonObject;
+      readonly args: JsonObject;
+    } & NewProgram)
 );
 
 /** What is known of a program that may be new. */

@@ -9,6 +9,7 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { answer } from "./answer.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
+import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
@@ -41,6 +42,7 @@ export function createRoutes(options: RouteOptions): Route[] {
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
     ...createRecordRoutes(app),
+    ...createCurationRoutes(app),
     {
       method: "*",
       path: "/mcp",
@@ -69,6 +71,7 @@ export function createRoutes(options: RouteOptions): Route[] {
         response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
       },
     },
+    { method: "GET", path: "/api/index", handle: (_request, response) => answer(response, () => app.indexStatus()) },
     { method: "GET", path: "/api/status", handle: (_request, response) => answer(response, status) },
     { method: "GET", path: "/api/export", handle: (_request, response) => streamExport(app, response) },
     {

@@ -1,6 +1,7 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../config/closest.ts";
 import { PmlError } from "../errors.ts";
+import type { PermitCall } from "../execution/permit-call.ts";
 import type { Logger } from "../log.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   readonly settings: GatewaySettings;
   /** Makes PML's own tools; they may ask what the gateway offers. */
   readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
+  /** Asked before each call of a server's tool. */
+  readonly permitCall: PermitCall;
   readonly scope: Scope;
   readonly log: Logger;
 }
@@ -61,6 +64,7 @@ export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly results: KeptResults;
+  readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
   readonly #core: readonly OwnTool[];
@@ -76,8 +80,9 @@ export class Gateway implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   readonly #stopListening: readonly (() => void)[];
 
-  constructor({ upstreams, usage, results, settings, createOwnTools, scope, log }: GatewayOptions) {
+  constructor({ upstreams, usage, results, settings, createOwnTools, permitCall, scope, log }: GatewayOptions) {
     this.upstreams = upstreams;
+    this.permitCall = permitCall;
     this.usage = usage;
     this.results = results;
     this.log = log;

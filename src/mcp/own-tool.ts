@@ -15,6 +15,8 @@ export interface CallContext {
   readonly progress: (progress: Progress) => void;
   /** Puts a question before a person; only where the client can. */
   readonly ask?: Ask;
+  /** Asks the client's own model; only where it lends one. */
+  readonly sample?: Ask;
   /** What the client sent along, trace context included; to be passed on. */
   readonly meta: Readonly<Record<string, unknown>> | undefined;
 }

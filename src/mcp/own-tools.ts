@@ -1,8 +1,8 @@
-import { createLexicalRanker } from "../discovery/lexical-ranker.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { Surface } from "./surface.ts";
-import { createDiscover } from "./tools/discover.ts";
+import { createCurate, type CurateParts } from "./tools/curate.ts";
+import { createDiscover, type DiscoverParts } from "./tools/discover.ts";
 import { createExecute, type ExecuteParts } from "./tools/execute.ts";
 import type { StandardLibrary } from "./capability-calls.ts";
 import { createGetTaskResult } from "./tools/get-task-result.ts";
@@ -16,7 +16,10 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = ExecuteParts & ListCapabilitiesParts;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId"> &
+  Omit<DiscoverParts, "surface"> &
+  ListCapabilitiesParts &
+  CurateParts;
 
 /** Everything that PML itself serves. */
 export interface OwnTools {
@@ -29,9 +32,15 @@ export interface OwnTools {
 export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
   const { surface, results, maxResultBytes } = parts;
   return [
-    createExecute(parts),
-    createDiscover({ surface, createRanker: createLexicalRanker }),
+    createExecute({ ...parts, findToolId: (name) => findToolId(surface(), name) }),
+    createDiscover(parts),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
     createListCapabilities(parts),
+    createCurate(parts, "pml_curate_capabilities"),
   ];
+}
+
+function findToolId(surface: Surface, name: string): string | undefined {
+  const resolved = surface.toolNames.resolve(name);
+  return resolved.kind === "found" ? surface.findTool(resolved.canonical)?.canonical : undefined;
 }

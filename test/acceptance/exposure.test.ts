@@ -10,7 +10,7 @@ import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
 
-const OWN = ["pml_execute", "pml_discover", "pml_get_task_result", "pml_list_capabilities"];
+const OWN = ["pml_execute", "pml_discover", "pml_get_task_result", "pml_list_capabilities", "pml_curate_capabilities"];
 
 interface Found {
   readonly results: readonly { readonly id: string; readonly callName: string; readonly score: number }[];
@@ -97,7 +97,9 @@ test("exposure is taken over while the daemon runs; clients are told when what t
 test("pml_discover ranks, filters and pages over what is permitted, also before any server is connected [10.6-AC3] [10.6-AC5] [10.6-AC10]", async () => {
   const chaos = { ...servers.chaos("chaos"), tools: ["echo", "pid"] };
   const mcpServers = { large: servers.large("--tools=12"), chaos };
-  await using home = await startGateway(mcpServers);
+  // the model would answer a little differently once it is warm
+  const discovery = { tier: "lite" };
+  await using home = await startGateway(mcpServers, { config: { discovery } });
   await home.ready("large", "chaos");
   await using connected = await connectClient(home.path, { transport: "http", era: "auto" });
   const { client } = connected;
@@ -109,25 +111,26 @@ test("pml_discover ranks, filters and pages over what is permitted, also before 
     callName: "large__query_rows",
     description: "Queries rows of a table",
     score: expect.any(Number),
-    why: { name: expect.arrayContaining(["row"]) },
+    why: { words: { points: expect.any(Number), text: expect.stringContaining("row") }, meaning: expect.anything() },
     inputSchema: { type: "object", required: ["count"] },
     outputSchema: { type: "object" },
   });
-  const page = { intent: "fill place", limit: 5 };
+  const page = { intent: "fill place", limit: 5, filter: { server: "large" } };
   const pages = [await discover(client, page), await discover(client, { ...page, offset: 5 })];
-  expect(pages.map(({ results, meta }) => [results.length, meta.matched, meta.next_offset])).toEqual([
-    [5, 12, 5],
-    [5, 12, 10],
+  expect(pages.map(({ results, meta }) => [results.length, meta.next_offset])).toEqual([
+    [5, 5],
+    [5, 10],
   ]);
   expect(new Set(pages.flatMap(({ results }) => results.map(({ id }) => id))).size).toBe(10);
   const ids = async (filter: object): Promise<string[]> =>
     (await discover(client, { intent: "echo pid table", filter })).results.map(({ id }) => id);
-  expect(await ids({ server: "chaos" })).toEqual(["chaos:echo", "chaos:pid"]);
-  expect(await ids({ namespace: "large" })).toEqual(["large:query_rows"]);
-  expect(await ids({ type: "tool" })).toEqual(["chaos:echo", "chaos:pid", "large:query_rows"]);
+  expect((await ids({ server: "chaos" })).toSorted()).toEqual(["chaos:echo", "chaos:pid"]);
+  expect((await ids({ namespace: "large" }))[0]).toBe("large:query_rows");
+  expect(await ids({ type: "tool" })).toEqual(expect.arrayContaining(["chaos:echo", "chaos:pid", "large:query_rows"]));
   expect(await ids({ type: "capability" })).toEqual([]);
   expect(await ids({ minScore: 1 })).toEqual([]);
-  expect((await discover(client, { intent: "hang" })).results).toEqual([]); // not among the allowed tools
+  const hanging = await discover(client, { intent: "hang" });
+  expect(hanging.results.map(({ id }) => id)).not.toContain("chaos:hang"); // not among the allowed tools
 
   const wrong = await client.callTool({ name: "pml_discover", arguments: { intent: 7, filter: { serever: "x" } } });
   expect(wrong).toMatchObject({ isError: true, structuredContent: { error: { code: "arguments_invalid" } } });
@@ -135,14 +138,14 @@ test("pml_discover ranks, filters and pages over what is permitted, also before 
 
   await runPml(["down"], { home: home.path });
   const gone = { ...servers.large("--tools=12"), command: "/nowhere/node" };
-  writeConfig(home.path, { mcpServers: { ...mcpServers, gone } });
+  writeConfig(home.path, { discovery, mcpServers: { ...mcpServers, gone } });
   await runJson(["up"], { home: home.path });
   await using again = await connectClient(home.path);
   expect(await discover(again.client, { intent: "query the rows of a table" })).toEqual(first);
-  writeConfig(home.path, { mcpServers: { chaos } });
+  writeConfig(home.path, { discovery, mcpServers: { chaos } });
   await until("what is gone is not found", async () => {
     const { results } = await discover(again.client, { intent: "query the rows of a table" });
-    return results.length === 0;
+    return results.every(({ id }) => id !== "large:query_rows");
   });
 
   const exported = join(home.path, "memory.pml");
@@ -170,8 +173,8 @@ test("/mcp?names=canonical lists the names with colons, beside /mcp", async () =
       await client.close();
     }
     const [configured = [], canonical = [], portable = []] = lists;
-    expect(canonical.slice(0, 5)).toEqual([...OWN, "everything:echo"]);
-    expect(configured.slice(0, 5)).toEqual([...OWN, "everything__echo"]);
+    expect(canonical.slice(0, OWN.length + 1)).toEqual([...OWN, "everything:echo"]);
+    expect(configured.slice(0, OWN.length + 1)).toEqual([...OWN, "everything__echo"]);
     expect(portable).toEqual(configured);
     expect(canonical).toHaveLength(configured.length);
   }

@@ -1,17 +1,22 @@
 import { z } from "zod";
-import type { CreateRanker, Ranked, Ranker } from "../../discovery/ranker.ts";
+import type { Scope } from "../../capabilities/scope.ts";
+import type { Discovery } from "../../discovery/discovery.ts";
+import type { SearchAnswer, SearchDocument } from "../../discovery/search.ts";
 import { defineTool, type OwnTool } from "../own-tool.ts";
-import type { OfferedTool, Surface } from "../surface.ts";
+import type { Surface } from "../surface.ts";
+import { type Found, fitBudget, presentFound } from "./present-found.ts";
 
 export interface DiscoverParts {
   readonly surface: () => Surface;
-  readonly createRanker: CreateRanker;
+  readonly discovery: Pick<Discovery, "search" | "describeCapabilities">;
+  readonly scope: Scope;
 }
 
 const MOST_RESULTS = 50;
+const CAPABILITY = "cap:";
 
 const input = z.strictObject({
-  intent: z.string().min(1).describe("What you want to do, in plain words."),
+  intent: z.string().min(1).describe("What you want to do, in plain English words."),
   filter: z
     .strictObject({
       type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
@@ -22,79 +27,83 @@ const input = z.strictObject({
     .prefault({}),
   limit: z.number().int().min(1).max(MOST_RESULTS).default(10),
   offset: z.number().int().min(0).default(0),
+  detail: z
+    .enum(["names", "brief", "full"])
+    .default("full")
+    .describe("brief: no schemas; names: hardly more than names."),
+  format: z.enum(["json", "typescript"]).default("json").describe("How arguments are described."),
+  max_tokens: z.number().int().min(100).optional().describe("Fewer results, so that the answer is about this long."),
+  include_code: z.boolean().default(false).describe("The whole code of capabilities instead of its beginning."),
+  context_tags: z.array(z.string()).default([]).describe("What the task is like; past failures in it are told."),
+  model: z.string().optional().describe("The language model that asks."),
 });
 
-type Filter = z.output<typeof input>["filter"];
+export type DiscoverInput = z.output<typeof input>;
 
-export function createDiscover({ surface, createRanker }: DiscoverParts): OwnTool {
-  let index: { readonly surface: Surface; readonly ranker: Ranker } | undefined;
-  const currentRanker = (): Ranker => {
-    const current = surface();
-    if (index?.surface !== current) index = { surface: current, ranker: createRanker(current.tools.map(toDocument)) };
-    return index.ranker;
-  };
+export function createDiscover({ surface, discovery, scope }: DiscoverParts): OwnTool {
   return defineTool({
     name: "pml_discover",
-    title: "Find tools",
+    title: "Find tools and capabilities",
     description:
-      "Find the tools for a task among everything behind this gateway, also those that are not listed. Each result has a callName, under which it can be called, and its input schema.",
+      "Find tools and learned capabilities for a task among everything behind this gateway, also what is not listed. Call a tool by its callName; run a capability with pml_execute. Each result says why it was found.",
     input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },
-    run({ intent, filter, limit, offset }) {
-      const found = currentRanker()
-        .rank(intent)
-        .flatMap((ranked) => {
-          const offered = surface().findTool(ranked.id);
-          return offered !== undefined && passes(offered, ranked, filter) ? [{ offered, ranked }] : [];
-        });
-      const results = found.slice(offset, offset + limit).map(toResult);
+    async run(wanted, { principal }) {
+      const { filter, limit, offset } = wanted;
+      const answer = await discovery.search({ scope, principal }, wanted.intent, {
+        accept: createFilter(filter),
+        contextTags: wanted.context_tags,
+      });
+      const callable = answer.ranked.filter(
+        ({ document, score }) => score >= filter.minScore && isCallable(document, surface()),
+      );
+      const page = callable.slice(offset, offset + limit);
+      const found = await describePage({ page, surface, discovery, scope });
+      const results = fitBudget(
+        found.map((each) => presentFound(each, wanted)),
+        wanted.max_tokens,
+      );
       const next = offset + results.length;
       const meta = {
-        searched: surface().tools.length,
-        matched: found.length,
+        searched: answer.searched,
+        matched: callable.length,
         offset,
         limit,
-        next_offset: next < found.length ? next : null,
-        ranking: "lexical",
+        next_offset: next < callable.length ? next : null,
+        ranking: answer.tier,
       };
       return { kind: "json", value: { results, meta } };
     },
   });
 }
 
-function toDocument({ canonical, tool }: OfferedTool): Parameters<CreateRanker>[0][number] {
-  return {
-    id: canonical,
-    name: `${canonical} ${tool.title ?? ""}`,
-    description: tool.description ?? "",
-    arguments: Object.keys(tool.inputSchema.properties ?? {}),
-  };
+function createFilter({ type, server, namespace }: DiscoverInput["filter"]): (document: SearchDocument) => boolean {
+  return (document) =>
+    (type === "all" || type === document.kind) &&
+    (server === undefined || (document.kind === "tool" && document.server === server)) &&
+    (namespace === undefined || document.server === namespace);
 }
 
-function passes({ server }: OfferedTool, { score }: Ranked, filter: Filter): boolean {
-  return (
-    (filter.type === "all" || filter.type === "tool") &&
-    score >= filter.minScore &&
-    (filter.server ?? server) === server &&
-    (filter.namespace ?? server) === server
+/** Between the index and the surface a server may have gone. */
+function isCallable({ kind, id }: SearchDocument, surface: Surface): boolean {
+  return kind !== "tool" || surface.findTool(id) !== undefined;
+}
+
+interface Page extends DiscoverParts {
+  readonly page: SearchAnswer["ranked"];
+}
+
+async function describePage({ page, surface, discovery, scope }: Page): Promise<Found[]> {
+  const ids = page.flatMap(({ document: { id, kind } }) =>
+    kind === "capability" ? [id.slice(CAPABILITY.length)] : [],
   );
-}
-
-function toResult({ offered, ranked }: { offered: OfferedTool; ranked: Ranked }): Record<string, unknown> {
-  const { server, canonical, wireName, tool } = offered;
-  return {
-    type: "tool",
-    id: canonical,
-    name: tool.name,
-    server,
-    callName: wireName,
-    ...(tool.title === undefined ? {} : { title: tool.title }),
-    description: tool.description ?? "",
-    score: ranked.score,
-    why: ranked.why,
-    inputSchema: tool.inputSchema,
-    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
-    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
-  };
+  const details = await discovery.describeCapabilities(scope, ids);
+  return page.flatMap((ranked): Found[] => {
+    const { id, kind } = ranked.document;
+    const offered = kind === "tool" ? surface().findTool(id) : undefined;
+    if (offered !== undefined) return [{ kind: "tool", ranked, offered }];
+    const capability = details.get(id.slice(CAPABILITY.length));
+    return capability === undefined ? [] : [{ kind: "capability", ranked, capability }];
+  });
 }

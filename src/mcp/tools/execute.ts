@@ -2,6 +2,7 @@ import { z } from "zod";
 import { VISIBILITIES } from "../../capabilities/record.ts";
 import { CONFLICT_POLICIES } from "../../capabilities/registry.ts";
 import type { Scope } from "../../capabilities/scope.ts";
+import type { Curator } from "../../curation/curator.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
@@ -19,6 +20,9 @@ export interface ExecuteParts {
   /** Where a person can look at an approval. */
   readonly approvalUrl: (id: string) => string;
   readonly suggest: Suggest;
+  /** The tool of a server that is called so on the wire or by its id. */
+  readonly findToolId: (name: string) => string | undefined;
+  readonly curator: Pick<Curator, "adviseName">;
 }
 
 const json = z.json();
@@ -66,7 +70,9 @@ const input = z.strictObject({
   accept_suggestion: z
     .strictObject({ callName: z.string().min(1), args: args.optional() })
     .optional()
-    .describe("Run a capability that was suggested."),
+    .describe(
+      "Run a suggested capability or tool. A tool that is given a name becomes a capability, with args as defaults.",
+    ),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
   on_conflict: z
     .enum(CONFLICT_POLICIES)
@@ -101,15 +107,25 @@ export function createExecute(parts: ExecuteParts): OwnTool {
     meta: { "anthropic/alwaysLoad": true },
     async run(values, context) {
       const started = performance.now();
-      const value = await answerRequest(parts, values, context).catch((error: unknown) =>
-        describeError(error, started),
-      );
+      const value = await answerRequest(parts, values, context)
+        .then((answer) => withAdvice(parts, answer))
+        .catch((error: unknown) => describeError(error, started));
       return { kind: "json", value, ...(value.status === "error" ? { failed: true as const } : {}) };
     },
   });
 }
 
 type Answer = Readonly<Record<string, unknown>> & { readonly status: string };
+
+/** What is used often deserves a name. */
+async function withAdvice({ curator, scope }: ExecuteParts, answer: Answer): Promise<Answer> {
+  const { status, capabilityId: id, capabilityName: name, warnings } = answer;
+  if (status !== "success" || typeof id !== "string" || typeof name !== "string") return answer;
+  const advice = await curator.adviseName(scope, { id, name });
+  return advice === undefined
+    ? answer
+    : { ...answer, warnings: [...(Array.isArray(warnings) ? warnings : []), advice] };
+}
 
 async function answerRequest(parts: ExecuteParts, values: Input, context: CallContext): Promise<Answer> {
   const { engine, scope } = parts;
@@ -123,21 +139,25 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
         : engine.continueRun(scope, going.workflow_id, reach);
     return withLinks(parts, await answer);
   }
-  const request = toRequest(values);
+  const request = toRequest(values, parts.findToolId);
   if (request !== undefined) return withLinks(parts, await engine.execute(scope, request, reach));
   const given = argumentsOf(values);
-  const suggestions = await parts.suggest(intent, given);
-  if (given === undefined || suggestions.runnable === undefined)
-    return { status: "suggestions", ...suggestions.report };
+  const contextTags = values.options.context_tags ?? [];
+  const { report, runnable } = await parts.suggest({ intent, given, principal: context.principal, contextTags });
+  const suggestions = { status: "suggestions", mode: given === undefined ? "suggestion" : "speculation", ...report };
+  if (given === undefined || runnable === undefined) return suggestions;
   const speculated: ExecuteRequest = {
     kind: "capability",
-    name: suggestions.runnable,
+    name: runnable,
     args: given,
     intent,
     options: toOptions(values),
   };
+  const problem = await engine.whyNotAtOnce(scope, speculated, reach.caller);
+  if (problem !== undefined)
+    return { ...suggestions, reason: `${runnable} fits, but ${problem}. To run it all the same: accept_suggestion.` };
   const answer = await engine.execute(scope, speculated, reach);
-  return { ...withLinks(parts, answer), mode: "speculation", confidence: suggestions.report.confidence };
+  return { ...withLinks(parts, answer), mode: "speculation", confidence: report.suggestions.confidence };
 }
 
 const SOURCES = ["code", "capability", "dag", "continue_workflow", "accept_suggestion"] as const;
@@ -147,18 +167,21 @@ function refuseTwoSources(values: Input): void {
   if (given.length > 1) throw new PmlError("arguments_invalid", `Give at most one of ${given.join(" and ")}`);
 }
 
-function toRequest(values: Input): ExecuteRequest | undefined {
+function canonicalName(name: string): string {
+  return readCapabilityName(name).canonical;
+}
+
+function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined)
-    return { ...common, kind: "capability", name: readCapabilityName(capability).canonical };
-  if (accepted !== undefined)
-    return {
-      ...common,
-      kind: "capability",
-      name: readCapabilityName(accepted.callName).canonical,
-      args: accepted.args ?? common.args,
-    };
+  if (capability !== undefined) return { ...common, kind: "capability", name: canonicalName(capability) };
+  if (accepted !== undefined) {
+    const { callName, args: given = common.args } = accepted;
+    const tool = findToolId(callName);
+    if (tool === undefined) return { ...common, kind: "capability", name: canonicalName(callName), args: given };
+    const defaults = values.name === undefined ? {} : given;
+    return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
+  }
   if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
   const tasks = dag.tasks.map(({ depends_on: dependsOn, safe_to_fail: safeToFail, ...task }) =>

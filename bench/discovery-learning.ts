@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { createHash } from "node:crypto";
+import type { Scope } from "../src/capabilities/scope.ts";
+import type { Discovery } from "../src/discovery/discovery.ts";
+import type { Embedder } from "../src/discovery/embedding/embedder.ts";
+import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";
+import { packageRoot } from "../src/package-info.ts";
+import { Random } from "../test/support/random.ts";
+import { type Dataset, type Query, readDatasets } from "./discovery/dataset.ts";
+import { average, measureList } from "./discovery/metrics.ts";
+import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
+import { cacheVectors } from "./discovery/vector-cache.ts";
+import type { Benchmark, Session } from "./support/benchmark.ts";
+
+const DEFAULT_DATA = "shared/discovery-dev";
+const SET = "metatool";
+const USES = 5;
+const SEED = 11;
+/** One query of so many is asked: enough to see a point of difference. */
+const SHARE = 8;
+const USED_TOOLS_PERCENT = 20;
+
+const PLAIN = "model as published";
+const ADAPTED = "model with adapter";
+const LITE = "word vectors";
+
+/** What confirmed uses do to the ranking: other queries for the same tools, put into the index as intents that went well. */
+export const discoveryLearning: Benchmark = {
+  title: "learning by use",
+  columns: [PLAIN, ADAPTED, LITE],
+  async run(session) {
+    await using scene = await openScene();
+    const dataset = readDatasets(session.data ?? DEFAULT_DATA).find(({ name }) => name === SET);
+    if (dataset === undefined) throw new Error(`${SET} is not in the data`);
+    const folder = join(packageRoot, ".cache", "models");
+    await using plain = cacheVectors(createMinilmEmbedder({ folder, plain: true }));
+    for (const [column, embedder] of [
+      [PLAIN, plain],
+      [ADAPTED, scene.model],
+      [LITE, undefined],
+    ] as const) {
+      session.progress(column);
+      await measureColumn({ scene, dataset, session, column, embedder });
+    }
+    session.note(
+      "The adapter and the word vectors were trained on queries of these tools; the gain that strangers' tools can expect is that of the model as published.",
+    );
+  },
+};
+
+interface Column {
+  readonly scene: DiscoveryScene;
+  readonly dataset: Dataset;
+  readonly session: Session;
+  readonly column: string;
+  readonly embedder: Embedder | undefined;
+}
+
+async function measureColumn({ scene, dataset, session, column, embedder }: Column): Promise<void> {
+  const queries = dataset.queries.filter((_, at) => at % SHARE === 0);
+  const random = new Random(SEED);
+  const used = new Set(dataset.documents.map(({ id }) => id).filter(() => random.chance(USED_TOOLS_PERCENT)));
+  const cold = queries.filter(({ relevant }) => relevant.every((id) => !used.has(id)));
+  const measure = async (uses: readonly Query[], asked: readonly Query[]): Promise<number> => {
+    const scope: Scope = { org: "bench", project: `${column} ${uses.length}` };
+    await storeUses(scene, scope, uses);
+    await using discovery = scene.createDiscovery(dataset.documents, embedder && withoutEnd(embedder));
+    return await measureQueries(discovery, scope, asked);
+  };
+  const all = pickUses(dataset, () => true);
+  const some = all.filter(({ relevant }) => relevant.every((id) => used.has(id)));
+  const before = await measure([], queries);
+  const gain = (await measure(all, queries)) - before;
+  const loss = (await measure([], cold)) - (await measure(some, cold));
+  const goals = column === PLAIN ? { gain: { goal: { atLeast: 7 } }, loss: { goal: { atMost: 1.5 } } } : undefined;
+  session.record({ row: "nothing used", unit: "nDCG@10 × 100", column, value: before });
+  session.record({ row: `gain from ${USES} uses of each tool`, unit: "points", column, value: gain, ...goals?.gain });
+  session.record({ row: "loss of tools never used", unit: "points", column, value: loss, ...goals?.loss });
+}
+
+/** The scene ends it, not each discovery. */
+function withoutEnd(embedder: Embedder): Embedder {
+  const { id, dimensions, ready } = embedder;
+  return {
+    id,
+    dimensions,
+    ready,
+    embed: (texts, urgency) => embedder.embed(texts, urgency),
+    prepare: () => undefined,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function pickUses({ train }: Dataset, accept: (id: string) => boolean): Query[] {
+  const random = new Random(SEED);
+  const byTool = Map.groupBy(train, ({ relevant }) => relevant[0] ?? "");
+  return [...byTool].flatMap(([id, queries]) => {
+    if (!accept(id)) return [];
+    const left = [...queries];
+    return Array.from({ length: Math.min(USES, left.length) }, () => {
+      const [query] = left.splice(random.between(0, left.length - 1), 1);
+      return query as Query;
+    });
+  });
+}
+
+async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonly Query[]): Promise<void> {
+  const rows = uses.flatMap(({ text, relevant }) =>
+    relevant.map((subject) => ({
+      ...scope,
+      subject,
+      intent: text,
+      intent_hash: createHash("md5").update(text).digest("hex"),
+    })),
+  );
+  if (rows.length > 0) await client.db.insertInto("discovery_intent").values(rows).execute();
+}
+
+async function measureQueries(discovery: Discovery, scope: Scope, queries: readonly Query[]): Promise<number> {
+  const viewer = { scope, principal: undefined };
+  await discovery.warmUp(viewer);
+  for (let status = await discovery.status(viewer); status.model.waiting > 0; status = await discovery.status(viewer))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const qualities = [];
+  for (const query of queries) {
+    const { ranked } = await discovery.search(viewer, query.text, { limit: 10 });
+    const ids = ranked.map(({ document }) => document.id);
+    qualities.push(measureList(ids, query));
+  }
+  return average(qualities).ndcg10 * 100;
+}

@@ -1,0 +1,145 @@
+import { countWords } from "../src/discovery/bm25f.ts";
+import { type Embedder, normalise } from "../src/discovery/embedding/embedder.ts";
+import type { SearchDocument } from "../src/discovery/search.ts";
+import { SearchPool } from "../src/discovery/search-pool.ts";
+import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
+import { Random } from "../test/support/random.ts";
+import { readDatasets } from "./discovery/dataset.ts";
+import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
+import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
+import { timeEach } from "./support/interleave.ts";
+import { percentile } from "./support/statistics.ts";
+
+const DEFAULT_DATA = "shared/discovery-dev";
+const SIZES = [10_000, 100_000] as const;
+const SEARCHES = 100;
+const MODEL_SEARCHES = 40;
+const MB = 2 ** 20;
+
+const columns = SIZES.map((size) => `${size.toLocaleString("en-US")} items`);
+
+/** How long a search takes, part by part, and what an index costs. */
+export const discoverySpeed: Benchmark = {
+  title: "speed of discovery",
+  columns,
+  async run(session) {
+    await using scene = await openScene();
+    const [largest] = readDatasets(session.data ?? DEFAULT_DATA).toSorted(
+      (a, b) => b.documents.length - a.documents.length,
+    );
+    if (largest === undefined) throw new Error("there is no data");
+    const texts = largest.queries.map(({ text }) => text);
+    for (const [at, size] of SIZES.entries()) {
+      const column = columns[at] ?? "";
+      const documents = multiply(largest.documents, size);
+      session.progress(`${column}: vectors and words`);
+      await measureParts(session, { column, documents, texts, scene });
+      if (size !== SIZES[0]) continue;
+      session.progress(`${column}: with the model`);
+      await measureWhole(session, { column, documents, texts, scene });
+    }
+  },
+};
+
+/** As many as wanted, alike in kind and different in words. */
+function multiply(documents: readonly SearchDocument[], size: number): SearchDocument[] {
+  return Array.from({ length: size }, (_, at) => {
+    const base = documents[at % documents.length] as SearchDocument;
+    const copy = Math.floor(at / documents.length);
+    return copy === 0
+      ? base
+      : { ...base, id: `${base.id}-${copy}`, name: `${base.name}${copy}`, server: `${base.server} ${copy}` };
+  });
+}
+
+interface Part {
+  readonly column: string;
+  readonly documents: readonly SearchDocument[];
+  readonly texts: readonly string[];
+  readonly scene: DiscoveryScene;
+}
+
+interface Times {
+  readonly row: string;
+  readonly column: string;
+  readonly times: readonly number[];
+  readonly goal?: Goal;
+}
+
+function recordTimes(session: Session, { row, column, times, goal }: Times): void {
+  session.record({ row: `${row}, p50`, unit: "ms", column, value: percentile(times, 0.5) });
+  session.record({ row: `${row}, p95`, unit: "ms", column, value: percentile(times, 0.95), ...(goal && { goal }) });
+}
+
+async function measureParts(session: Session, { column, documents, texts, scene }: Part): Promise<void> {
+  const small = documents.length === SIZES[0];
+  const random = new Random(3);
+  const matrix = new VectorMatrix(scene.model.dimensions);
+  const vector = (): Float32Array =>
+    normalise(Float32Array.from({ length: scene.model.dimensions }, () => random.between(-1000, 1000)));
+  const some = Array.from({ length: 500 }, vector);
+  documents.forEach((_, slot) => matrix.set(slot, some[slot % some.length] as Float32Array));
+  const cosines = new Float64Array(documents.length);
+  const scans = await timeEach(SEARCHES, async () => matrix.compare(vector(), cosines));
+  recordTimes(session, { row: "vector scan", column, times: scans, goal: { atMost: small ? 1 : 6 } });
+
+  const before = process.memoryUsage().rss;
+  const started = performance.now();
+  const pool = new SearchPool();
+  for (const document of documents) pool.add({ document, words: countWords(document) });
+  session.record({ row: "build of the word index", unit: "s", column, value: (performance.now() - started) / 1000 });
+  session.record({ row: "its memory", unit: "MB", column, value: (process.memoryUsage().rss - before) / MB });
+  let next = 0;
+  const lexical = await timeEach(SEARCHES, async () => {
+    const text = texts[next++ % texts.length] ?? "";
+    const corrected = pool.correct(text, (word) => scene.language.wordpiece.isWord(word));
+    const accept = (): boolean => true;
+    const base = { tier: "lexical", vectors: [], clauses: [], contextTags: [], limit: 10 } as const;
+    pool.rank({ ...base, text: corrected, accept, recordOf: () => undefined });
+  });
+  recordTimes(session, { row: "words alone", column, times: lexical, ...(small && { goal: { atMost: 3 } }) });
+}
+
+async function measureWhole(session: Session, { column, documents, texts, scene }: Part): Promise<void> {
+  const viewer = { scope: { org: "bench", project: "speed" }, principal: undefined };
+  const embedder = withMadeUpDocuments(scene);
+  const discovery = scene.createDiscovery(documents, embedder);
+  const started = performance.now();
+  await discovery.warmUp(viewer);
+  const prepared = (performance.now() - started) / 1000;
+  session.record({ row: "cold build, word vectors included", unit: "s", column, value: prepared });
+  while ((await discovery.status(viewer)).tier !== "full") await new Promise((resolve) => setTimeout(resolve, 50));
+  const pieces = (text: string): number => scene.language.wordpiece.split(text).length;
+  const short = texts.filter((text) => pieces(text) <= 20);
+  const long = texts.filter((text) => pieces(text) >= 60);
+  let next = 0;
+  for (const [row, some, most] of [
+    ["whole search, up to 20 tokens", short, 70],
+    ["whole search, 60 tokens and more", long, 250],
+  ] as const) {
+    const times = await timeEach(MODEL_SEARCHES, async () => {
+      // other words each time: a question that is repeated is not embedded again
+      await discovery.search(viewer, `${some[next % some.length] ?? ""} ${next++}`, { limit: 10 });
+    });
+    recordTimes(session, { row, column, times: times.slice(5), goal: { atMost: most } });
+  }
+}
+
+/** Queries go to the model; what the documents' vectors are makes no difference to the time. */
+function withMadeUpDocuments({ model, language }: DiscoveryScene): Embedder {
+  const random = new Random(5);
+  const madeUp = Array.from({ length: 500 }, () =>
+    normalise(Float32Array.from({ length: model.dimensions }, () => random.between(-1000, 1000))),
+  );
+  return {
+    id: "made-up",
+    dimensions: model.dimensions,
+    ready: true,
+    prepare: () => undefined,
+    embed: (texts, urgency = "request") =>
+      urgency === "background"
+        ? Promise.resolve(texts.map((text) => madeUp[language.wordpiece.split(text).length % 500]!))
+        : model.embed(texts, urgency),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SearchDocument } from "../../src/discovery/search.ts";
+
+export interface Query {
+  readonly id: string;
+  readonly text: string;
+  readonly relevant: readonly string[];
+}
+
+export interface Dataset {
+  readonly name: string;
+  readonly documents: readonly SearchDocument[];
+  readonly queries: readonly Query[];
+  /** Other queries over the same tools, for what learns from use. */
+  readonly train: readonly Query[];
+}
+
+interface ToolLine {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly server?: string;
+  readonly inputSchema?: { readonly properties?: Readonly<Record<string, { readonly description?: string }>> };
+}
+
+/** Every folder that has `tools.jsonl` and `queries.jsonl`, in the order of their names. */
+export function readDatasets(folder: string): Dataset[] {
+  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, "queries.jsonl")));
+  return names.toSorted().map((name) => ({
+    name,
+    documents: readLines<ToolLine>(join(folder, name, "tools.jsonl")).map(toDocument),
+    queries: readLines<Query>(join(folder, name, "queries.jsonl")),
+    train: readLines<Query>(join(folder, name, "train.jsonl")),
+  }));
+}
+
+function readLines<T>(path: string): T[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
+}
+
+function toDocument({ id, name, description = "", server = "", inputSchema }: ToolLine): SearchDocument {
+  const parameters = Object.entries(inputSchema?.properties ?? {}).map(([parameter, { description: text = "" }]) => ({
+    name: parameter,
+    description: text,
+  }));
+  return { id, kind: "tool", server, name, description, parameters, tags: [] };
+}

@@ -1,0 +1,142 @@
+import type { SearchDocument } from "./search.ts";
+import { splitPlain, splitWords } from "./words.ts";
+
+/** How much a word counts by where it stands: a name is chosen with more care than a description. */
+const FIELDS = [
+  { name: "name", weight: 3 },
+  { name: "server", weight: 1 },
+  { name: "description", weight: 1 },
+  { name: "parameters", weight: 0.5 },
+  { name: "parameter texts", weight: 0.25 },
+  { name: "tags", weight: 1 },
+] as const;
+export type FieldName = (typeof FIELDS)[number]["name"];
+const FIELD_COUNT = FIELDS.length;
+
+/** How fast repetition saturates, and how much long texts are held back. */
+const SATURATION = 3;
+const LENGTH_PENALTY = 0.75;
+
+/** Counts of a word in all fields share one number, five bits each. */
+const COUNT_BITS = 5;
+const MOST_COUNTED = (1 << COUNT_BITS) - 1;
+
+/** The words of one document, by field; made once, used by every index the document is in. */
+export interface DocumentWords {
+  readonly lengths: readonly number[];
+  /** Packed counts by stem. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Each word as it is written. */
+  readonly plain: ReadonlySet<string>;
+}
+
+export function countWords(document: SearchDocument): DocumentWords {
+  const { name, server, description, parameters, tags } = document;
+  const texts = [
+    splitWords(name),
+    splitWords(server),
+    splitWords(description),
+    parameters.flatMap((each) => splitWords(each.name)),
+    parameters.flatMap((each) => splitWords(each.description ?? "")),
+    tags.flatMap(splitWords),
+  ];
+  const counts = new Map<string, number>();
+  texts.forEach((words, field) => {
+    const shift = field * COUNT_BITS;
+    for (const word of words) {
+      const packed = counts.get(word) ?? 0;
+      if (((packed >>> shift) & MOST_COUNTED) < MOST_COUNTED) counts.set(word, packed + (1 << shift));
+    }
+  });
+  const written = [name, server, description, ...parameters.map((each) => each.name), ...tags];
+  return { lengths: texts.map(({ length }) => length), counts, plain: new Set(written.flatMap(splitPlain)) };
+}
+
+interface Postings {
+  readonly slots: number[];
+  readonly counts: number[];
+}
+
+/** A word of a query, and what it is worth. */
+export interface QueryWord {
+  readonly word: string;
+  readonly weight: number;
+}
+
+/**
+ * BM25 over weighted fields, with the plain counts in the index: averages and rarity are those of the
+ * documents that are in it now, so that documents can come and go one by one.
+ */
+export class Bm25f {
+  readonly #postings = new Map<string, Postings>();
+  readonly #documents: (DocumentWords | undefined)[] = [];
+  readonly #totals: number[] = FIELDS.map(() => 0);
+  #count = 0;
+
+  add(slot: number, words: DocumentWords): void {
+    this.#documents[slot] = words;
+    this.#count += 1;
+    this.#addLengths(words, 1);
+    for (const [word, counts] of words.counts) {
+      const postings = this.#postings.get(word);
+      if (postings === undefined) this.#postings.set(word, { slots: [slot], counts: [counts] });
+      else {
+        postings.slots.push(slot);
+        postings.counts.push(counts);
+      }
+    }
+  }
+
+  remove(slot: number): void {
+    const words = this.#documents[slot];
+    if (words === undefined) return;
+    this.#documents[slot] = undefined;
+    this.#count -= 1;
+    this.#addLengths(words, -1);
+    for (const word of words.counts.keys()) {
+      const postings = this.#postings.get(word);
+      const at = postings?.slots.indexOf(slot) ?? -1;
+      if (postings === undefined || at < 0) continue;
+      postings.slots.splice(at, 1);
+      postings.counts.splice(at, 1);
+      if (postings.slots.length === 0) this.#postings.delete(word);
+    }
+  }
+
+  /** Adds each document's score to its slot of `scores`. */
+  score(query: readonly QueryWord[], scores: Float64Array): void {
+    const scales = this.#totals.map((total) => LENGTH_PENALTY / Math.max(total / Math.max(1, this.#count), 1e-9));
+    for (const { word, weight } of query) {
+      const postings = this.#postings.get(word);
+      if (postings === undefined) continue;
+      const found = postings.slots.length;
+      const rarity = weight * Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
+      for (let at = 0; at < found; at += 1) {
+        const slot = postings.slots[at] as number;
+        const frequency = weighFields(postings.counts[at] as number, this.#documents[slot]?.lengths ?? [], scales);
+        scores[slot] = (scores[slot] as number) + (rarity * frequency) / (frequency + SATURATION);
+      }
+    }
+  }
+
+  /** In which fields of a document a word stands. */
+  fieldsOf(slot: number, word: string): FieldName[] {
+    const packed = this.#documents[slot]?.counts.get(word) ?? 0;
+    return FIELDS.filter((_, field) => ((packed >>> (field * COUNT_BITS)) & MOST_COUNTED) > 0).map(({ name }) => name);
+  }
+
+  #addLengths({ lengths }: DocumentWords, sign: 1 | -1): void {
+    lengths.forEach((length, field) => (this.#totals[field] = (this.#totals[field] ?? 0) + sign * length));
+  }
+}
+
+function weighFields(packed: number, lengths: readonly number[], scales: readonly number[]): number {
+  let frequency = 0;
+  for (let field = 0; field < FIELD_COUNT; field += 1) {
+    const count = (packed >>> (field * COUNT_BITS)) & MOST_COUNTED;
+    if (count === 0) continue;
+    const norm = 1 - LENGTH_PENALTY + (lengths[field] as number) * (scales[field] as number);
+    frequency += (count * (FIELDS[field] as (typeof FIELDS)[number]).weight) / norm;
+  }
+  return frequency;
+}

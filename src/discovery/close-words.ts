@@ -1,0 +1,44 @@
+/** Of words this short only two swapped letters are forgiven: most are one letter from some other word. */
+const SHORT = 4;
+const TWO_ERRORS_FROM = 9;
+
+/** Words of the index that a word of a query may have been meant to be. */
+export function findCloseWords(word: string, known: Iterable<string>): string[] {
+  if (word.length < SHORT) return [];
+  let best = word.length >= TWO_ERRORS_FROM ? 2 : 1;
+  let found: string[] = [];
+  for (const each of known) {
+    if (Math.abs(each.length - word.length) > best || each.length < SHORT) continue;
+    if (word.length === SHORT && !hasSameLetters(word, each)) continue;
+    const errors = countErrors(word, each, best);
+    if (errors > best) continue;
+    if (errors < best) found = [];
+    best = errors;
+    found.push(each);
+  }
+  return found;
+}
+
+function hasSameLetters(a: string, b: string): boolean {
+  return a.length === b.length && [...a].toSorted().join("") === [...b].toSorted().join("");
+}
+
+/** Letters left out, added, replaced or swapped with the next; more than `limit` are not counted to the end. */
+function countErrors(a: string, b: string, limit: number): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (last[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let errors = Math.min(replaced, (last[j] as number) + 1, (row[j - 1] as number) + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) errors = Math.min(errors, (beforeLast[j - 2] as number) + 1);
+      row.push(errors);
+    }
+    if (Math.min(...row) > limit) return limit + 1;
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] as number;
+}

@@ -1,0 +1,149 @@
+import { sql } from "kysely";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+import type { JsonSchema } from "../json.ts";
+
+export interface TallyRow {
+  readonly subject: string;
+  /** Empty for all uses. */
+  readonly tag: string;
+  readonly uses: number;
+  readonly successes: number;
+}
+
+export interface SubjectIntents {
+  readonly subject: string;
+  /** The latest first. */
+  readonly intents: readonly string[];
+}
+
+/** What changed in a scope since somebody last looked. */
+export interface ScopeChanges {
+  /** Changes with every definition in the scope. */
+  readonly version: number;
+  /** When this was read, by the clock of the database. */
+  readonly readAt: Date;
+  readonly tallies: readonly TallyRow[];
+  readonly intents: readonly SubjectIntents[];
+}
+
+/** A write that began before a look may be committed after it: each look goes back this far again. */
+const OVERLAP_SECONDS = 10;
+
+/** Definitions, counters and intents in one round trip: it is made with every search. */
+export async function readScopeChanges(
+  db: Db,
+  { org, project }: Scope,
+  { since, intentsKept }: { readonly since: Date | undefined; readonly intentsKept: number },
+): Promise<ScopeChanges> {
+  const from = sql`${since ?? new Date(0)}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`;
+  const { rows } = await sql<{ version: number; read_at: Date; tallies: TallyRow[]; intents: SubjectIntents[] }>`
+    SELECT coalesce((SELECT version FROM scope_version WHERE org = ${org} AND project = ${project}), 0)::integer AS version,
+      clock_timestamp() AS read_at,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', subject, 'tag', tag, 'uses', uses, 'successes', successes)), '[]')
+        FROM discovery_tally WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) AS tallies,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', c.subject, 'intents', (
+          SELECT jsonb_agg(i.intent ORDER BY i.changed_at DESC) FROM (
+            SELECT intent, changed_at FROM discovery_intent
+            WHERE org = ${org} AND project = ${project} AND subject = c.subject
+            ORDER BY changed_at DESC LIMIT ${intentsKept}) i))), '[]')
+        FROM (SELECT DISTINCT subject FROM discovery_intent
+          WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) c) AS intents`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new Error("a query without conditions gave no row");
+  return { version: row.version, readAt: row.read_at, tallies: row.tallies, intents: row.intents };
+}
+
+export interface CapabilityDocumentRow {
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters: JsonSchema;
+  /** Private: whose it is, empty where nobody in particular made it. undefined: all of the scope may see it. */
+  readonly owner: string | undefined;
+}
+
+/** Active capabilities of the project, and those that the organisation shares. */
+export async function listCapabilityDocuments(db: Db, { org, project }: Scope): Promise<CapabilityDocumentRow[]> {
+  const { rows } = await sql<{
+    id: string;
+    display_name: string;
+    namespace: string;
+    description: string | null;
+    tags: string[];
+    parameters_schema: JsonSchema | null;
+    owner: string | null;
+  }>`
+    SELECT r.id, r.display_name, r.namespace, r.description, r.tags, v.parameters_schema,
+      CASE WHEN r.visibility = 'private' THEN coalesce(r.created_by::text, '') END AS owner
+    FROM capability_records r
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
+    WHERE r.org = ${org} AND (r.project = ${project} OR r.visibility IN ('org', 'public'))
+      AND r.record_type = 'capability' AND r.state = 'active' AND r.deleted_at IS NULL`.execute(db);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.display_name,
+    namespace: row.namespace,
+    description: row.description ?? "",
+    tags: row.tags,
+    parameters: row.parameters_schema ?? {},
+    owner: row.owner ?? undefined,
+  }));
+}
+
+/** What is shown of a capability that was found. */
+export interface CapabilityDetails {
+  readonly id: string;
+  readonly code: string | null;
+  readonly source: unknown;
+  readonly parameters: JsonSchema;
+  readonly toolsUsed: readonly string[];
+  readonly usageCount: number;
+  readonly successCount: number;
+  readonly totalMs: number;
+  readonly outputSchema: JsonSchema | undefined;
+}
+
+export async function readCapabilityDetails(
+  db: Db,
+  { org, project }: Scope,
+  ids: readonly string[],
+): Promise<Map<string, CapabilityDetails>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{
+    id: string;
+    code_snippet: string | null;
+    source: unknown;
+    parameters_schema: JsonSchema | null;
+    tools_used: string[];
+    usage_count: number | null;
+    success_count: number | null;
+    total_latency_ms: number | null;
+    output: JsonSchema | null;
+  }>`
+    SELECT r.id, v.code_snippet, v.source, v.parameters_schema, v.tools_used, s.usage_count, s.success_count,
+      s.total_latency_ms, o.schema AS output
+    FROM capability_records r
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
+    LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = 'cap:' || r.id::text
+    WHERE r.org = ${org} AND r.id = ANY(${[...ids]}::uuid[])`.execute(db);
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        code: row.code_snippet,
+        source: row.source,
+        parameters: row.parameters_schema ?? {},
+        toolsUsed: row.tools_used,
+        usageCount: row.usage_count ?? 0,
+        successCount: row.success_count ?? 0,
+        totalMs: row.total_latency_ms ?? 0,
+        outputSchema: row.output ?? undefined,
+      },
+    ]),
+  );
+}

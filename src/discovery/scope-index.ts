@@ -1,0 +1,237 @@
+import { setImmediate } from "node:timers/promises";
+import type { Scope } from "../capabilities/scope.ts";
+import type { Db } from "../db/client.ts";
+import { countWords } from "./bm25f.ts";
+import {
+  type CapabilityDocumentRow,
+  listCapabilityDocuments,
+  readScopeChanges,
+  type ScopeChanges,
+} from "./discovery-store.ts";
+import { MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
+import type { StaticEmbedder } from "./embedding/static-embedder.ts";
+import { type KeyedText, keyText, type VectorShelf } from "./embedding/vector-shelf.ts";
+import type { Wordpiece } from "./embedding/wordpiece.ts";
+import { learnedVector, MOST_INTENTS } from "./learned-vector.ts";
+import type { SearchDocument } from "./search.ts";
+import { type PreparedDocument, SearchPool } from "./search-pool.ts";
+import type { Tally, TrackRecord } from "./track-record.ts";
+
+export interface ScopeIndexOptions {
+  readonly db: Db;
+  readonly scope: Scope;
+  /** The tools of all servers; the same array as long as nothing changed. */
+  readonly tools: () => readonly SearchDocument[];
+  readonly wordpiece: Wordpiece;
+  readonly lite: StaticEmbedder | undefined;
+  /** Where vectors of the model come from; undefined: there is no model. */
+  readonly shelf: VectorShelf | undefined;
+}
+
+interface Entry extends PreparedDocument {
+  readonly text: KeyedText;
+  /** Private: whose it is. undefined: everybody's. */
+  readonly owner: string | undefined;
+}
+
+const EVERYTHING = "*";
+const SHARED = "";
+
+function isIn({ owner }: Entry, pool: string): boolean {
+  return owner === undefined || pool === EVERYTHING || (owner !== SHARED && owner === pool);
+}
+
+/** So many documents are prepared before others get their turn. */
+const PREPARED_AT_ONCE = 100;
+
+/** All that can be found in one scope, as it is in the database, and a pool of it for everyone who sees something else. */
+export class ScopeIndex {
+  readonly #options: ScopeIndexOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #records = new Map<string, { total: Tally; tags: Map<string, Tally> }>();
+  readonly #intents = new Map<string, readonly KeyedText[]>();
+  /** By the one whose own documents are in it; under the empty name what all may see, and for the owner everything. */
+  readonly #pools = new Map<string, SearchPool>();
+  /** Whose private documents there are. */
+  #owners: ReadonlySet<string | undefined> = new Set();
+  /** Documents that wait for the vector of a text, by its key. */
+  readonly #awaiting = new Map<string, Set<string>>();
+  #tools: readonly SearchDocument[] | undefined;
+  #version = -1;
+  #readAt: Date | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: ScopeIndexOptions) {
+    this.#options = options;
+  }
+
+  /** Brings it to what is stored now. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return this.#refreshing;
+  }
+
+  recordOf(id: string): TrackRecord | undefined {
+    const known = this.#records.get(id);
+    return known && { ...known.total, tags: known.tags };
+  }
+
+  /** What this one may see; nothing of anybody else's is in it. */
+  poolOf(principal: string | undefined): SearchPool {
+    const key = principal === undefined ? EVERYTHING : this.#owners.has(principal) ? principal : SHARED;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const pool = new SearchPool();
+    this.#pools.set(key, pool);
+    for (const entry of this.#entries.values()) this.#put(entry, key, pool);
+    return pool;
+  }
+
+  /** Takes over vectors that have come from the model. */
+  takeVectors(keys: readonly string[]): void {
+    const changed = new Set(keys.flatMap((key) => [...(this.#awaiting.get(key) ?? [])]));
+    for (const key of keys) this.#awaiting.delete(key);
+    for (const id of changed) {
+      const entry = this.#entries.get(id);
+      const vector = entry && this.#modelVector(entry);
+      if (vector === undefined) continue;
+      for (const pool of this.#pools.values()) pool.setVector("full", id, vector);
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    const { db, scope, tools } = this.#options;
+    const changes = await readScopeChanges(db, scope, { since: this.#readAt, intentsKept: MOST_INTENTS });
+    const current = tools();
+    if (changes.version !== this.#version || current !== this.#tools) {
+      const rows = await listCapabilityDocuments(db, scope);
+      await this.#replaceDocuments([
+        ...current.map((document) => ({ document, owner: undefined })),
+        ...rows.map((row) => ({ document: toDocument(row), owner: row.owner })),
+      ]);
+      this.#tools = current;
+      this.#version = changes.version;
+    }
+    this.#learn(changes);
+    this.#readAt = changes.readAt;
+  }
+
+  async #replaceDocuments(
+    wanted: readonly { readonly document: SearchDocument; readonly owner: string | undefined }[],
+  ): Promise<void> {
+    const gone = new Set(this.#entries.keys());
+    let prepared = 0;
+    for (const { document, owner } of wanted) {
+      gone.delete(document.id);
+      const known = this.#entries.get(document.id);
+      if (known !== undefined && known.owner === owner && isSame(known.document, document)) continue;
+      this.#add(document, owner);
+      prepared += 1;
+      if (prepared % PREPARED_AT_ONCE === 0) await setImmediate();
+    }
+    for (const id of gone) this.#remove(id);
+    this.#owners = new Set(wanted.map(({ owner }) => owner));
+  }
+
+  #add(document: SearchDocument, owner: string | undefined): void {
+    this.#remove(document.id);
+    const text = keyText(this.#options.wordpiece.cut(toEmbeddedText(document), MOST_DOCUMENT_PIECES));
+    const entry: Entry = { document, owner, text, words: countWords(document) };
+    this.#entries.set(document.id, entry);
+    for (const [key, pool] of this.#pools) this.#put(entry, key, pool);
+    this.#awaitVector(entry);
+  }
+
+  #remove(id: string): void {
+    this.#entries.delete(id);
+    for (const pool of this.#pools.values()) pool.remove(id);
+  }
+
+  #put(entry: Entry, key: string, pool: SearchPool): void {
+    if (!isIn(entry, key)) return;
+    pool.add(entry);
+    this.#putVectors(entry, pool);
+  }
+
+  #putVectors(entry: Entry, pool: SearchPool): void {
+    const { lite } = this.#options;
+    const { id } = entry.document;
+    if (lite !== undefined) {
+      const intents = (this.#intents.get(id) ?? []).map(({ text }) => lite.embed(text));
+      pool.setVector("lite", id, learnedVector(lite.embed(entry.text.text), intents));
+    }
+    const known = this.#modelVector(entry);
+    if (known !== undefined) pool.setVector("full", id, known);
+  }
+
+  /** From what has come so far; intents that have not will move it later. */
+  #modelVector({ text, document }: Entry): Float32Array | undefined {
+    const { shelf } = this.#options;
+    const own = shelf?.find(text.key);
+    if (own === undefined) return undefined;
+    const intents = this.#intents.get(document.id) ?? [];
+    return learnedVector(
+      own,
+      intents.flatMap(({ key }) => shelf?.find(key) ?? []),
+    );
+  }
+
+  #awaitVector({ document, text }: Entry): void {
+    const { shelf } = this.#options;
+    if (shelf === undefined) return;
+    const wanted = [text, ...(this.#intents.get(document.id) ?? [])].filter(({ key }) => shelf.find(key) === undefined);
+    for (const { key } of wanted) {
+      const waiting = this.#awaiting.get(key);
+      if (waiting === undefined) this.#awaiting.set(key, new Set([document.id]));
+      else waiting.add(document.id);
+    }
+    shelf.want(wanted);
+  }
+
+  #learn({ tallies, intents }: ScopeChanges): void {
+    for (const { subject, tag, uses, successes } of tallies) {
+      const known = this.#records.get(subject) ?? { total: { uses: 0, successes: 0 }, tags: new Map<string, Tally>() };
+      if (tag === "") known.total = { uses, successes };
+      else known.tags.set(tag, { uses, successes });
+      this.#records.set(subject, known);
+    }
+    for (const { subject, intents: texts } of intents) {
+      if (
+        isSame(
+          (this.#intents.get(subject) ?? []).map(({ text }) => text),
+          texts,
+        )
+      )
+        continue;
+      this.#intents.set(subject, texts.map(keyText));
+      const entry = this.#entries.get(subject);
+      if (entry === undefined) continue;
+      for (const [key, pool] of this.#pools) {
+        if (isIn(entry, key)) this.#putVectors(entry, pool);
+      }
+      this.#awaitVector(entry);
+    }
+  }
+}
+
+function toDocument(row: CapabilityDocumentRow): SearchDocument {
+  const properties = (row.parameters["properties"] ?? {}) as Readonly<
+    Record<string, { description?: string } | boolean>
+  >;
+  return {
+    id: `cap:${row.id}`,
+    kind: "capability",
+    server: row.namespace,
+    name: row.name,
+    description: row.description,
+    parameters: Object.entries(properties).map(([name, schema]) => ({
+      name,
+      description: typeof schema === "object" ? (schema.description ?? "") : "",
+    })),
+    tags: row.tags,
+  };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,16 @@
+/** As much of WebAssembly as is used here; the full types come only with those of a browser. */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>);
+  }
+  class Memory {
+    constructor(size: { readonly initial: number });
+    readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
+  }
+  function compile(bytes: Uint8Array): Promise<Module>;
+  class Instance {
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+}

@@ -1,0 +1,85 @@
+import { v7 as newId } from "uuid";
+import type { Scope } from "../../src/capabilities/scope.ts";
+import { bumpScope } from "../../src/capabilities/scope-version-store.ts";
+import type { Db } from "../../src/db/client.ts";
+import { type Embedder, normalise } from "../../src/discovery/embedding/embedder.ts";
+import { tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";
+import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedder.ts";
+import { readWordpiece } from "../../src/discovery/embedding/wordpiece.ts";
+import type { SearchDocument } from "../../src/discovery/search.ts";
+
+const wordpiece = readWordpiece(tokenizerPath);
+export const language = { wordpiece, lite: readStaticEmbedder(wordpiece) };
+
+export function toolDocument(id: string, description: string): SearchDocument {
+  const [server = "", name = ""] = id.split(":");
+  return { id, kind: "tool", server, name, description, parameters: [], tags: [] };
+}
+
+export interface SeededCapability {
+  readonly name: string;
+  readonly description: string;
+  readonly tags?: readonly string[];
+  readonly visibility?: "private" | "project" | "org" | "public";
+  readonly createdBy?: string;
+}
+
+/** An active capability, as far as discovery reads it. Returns its id in the graph. */
+export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapability): Promise<string> {
+  const id = newId();
+  const { org, project } = scope;
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto("capability_records")
+      .values({
+        org,
+        project,
+        id,
+        fqdn: `${org}.${project}.util.${wanted.name}.${id}`,
+        display_name: wanted.name,
+        namespace: "util",
+        action: wanted.name,
+        hash: id.slice(-4),
+        state: "active",
+        description: wanted.description,
+        tags: [...(wanted.tags ?? [])],
+        visibility: wanted.visibility ?? "project",
+        created_by: wanted.createdBy ?? null,
+      })
+      .execute();
+    await tx
+      .insertInto("capability_versions")
+      .values({ org, record_id: id, version: 1, source_kind: "code", code_snippet: "return 1;", source_hash: id })
+      .execute();
+    await bumpScope(tx, scope);
+  });
+  return `cap:${id}`;
+}
+
+/** A model at the seam: the vectors of the table, counted, and slow to get ready if wanted. */
+export class FakeModel implements Embedder {
+  readonly id: string;
+  readonly dimensions = 256;
+  readonly texts: string[] = [];
+  ready: boolean;
+  failing = false;
+
+  constructor(id = "fake", ready = true) {
+    this.id = id;
+    this.ready = ready;
+  }
+
+  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+    if (this.failing) throw new Error("no model");
+    this.texts.push(...texts);
+    return texts.map((text) => normalise(language.lite.embed(text)));
+  }
+
+  // eslint-disable-next-line class-methods-use-this
+  prepare(): void {}
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.ready = false;
+    return Promise.resolve();
+  }
+}
