@@ -53,20 +53,8 @@ test("list, show, code, lookup and whois tell what is behind names, as text and 
 test("a new version shows in history and diff with what it breaks, and restore brings the old one back", async () => {
   const file = join(home.path, "count.ts");
   writeFileSync(file, "return (await mcp.counting.list({ length: args.length })).items");
-  const made = await json<{ version: number }>(
-    ...[
-      "exec",
-      file,
-      "--name",
-      "util:count",
-      "--on-conflict",
-      "version",
-      "--version-tag",
-      "2.0.0",
-      "--args-json",
-      `{"length":1}`,
-    ],
-  );
+  const naming = ["--name", "util:count", "--on-conflict", "version", "--version-tag", "2.0.0"];
+  const made = await json("exec", file, ...naming, "--args-json", `{"length":1}`);
   expect(made).toMatchObject({ status: "success" });
   expect(await json<unknown[]>("history", "util:count")).toMatchObject([
     { version: 2, version_tag: "v2.0.0", diff: { breaking: true } },
