@@ -110,9 +110,8 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     if (kind !== "scope_changed") return;
     upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
   });
-  const { engine, inspector, suggest, discovery } = opening.use(
-    openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
-  );
+  const parts = { config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log };
+  const { engine, inspector, suggest, discovery } = opening.use(openEngine(parts));
   const open = opening.move();
   return {
     events,

@@ -14,14 +14,23 @@ const PLAIN: Readonly<Record<string, string>> = {
 export function toTypeText(schema: unknown, depth = 0): string {
   if (typeof schema !== "object" || schema === null || depth > DEEPEST) return "unknown";
   const known = schema as JsonSchema;
-  const { type, enum: values, const: only, anyOf, oneOf } = known;
+  return alternatives(known, depth) ?? single(known, depth);
+}
+
+function alternatives(schema: JsonSchema, depth: number): string | undefined {
+  const { type, enum: values, const: only, anyOf, oneOf } = schema;
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(values)) return union(values.map((value) => JSON.stringify(value)));
-  const alternatives = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
-  if (alternatives !== undefined) return union(alternatives.map((each) => toTypeText(each, depth + 1)));
-  if (Array.isArray(type)) return union(type.map((each) => toTypeText({ ...known, type: each }, depth)));
-  if (type === "array") return arrayOf(toTypeText(known["items"], depth + 1));
-  if (type === "object" || known["properties"] !== undefined) return objectType(known, depth);
+  const choices = Array.isArray(anyOf) ? anyOf : oneOf;
+  if (Array.isArray(choices)) return union(choices.map((each) => toTypeText(each, depth + 1)));
+  if (Array.isArray(type)) return union(type.map((each) => toTypeText({ ...schema, type: each }, depth)));
+  return undefined;
+}
+
+function single(schema: JsonSchema, depth: number): string {
+  const { type, items, properties } = schema;
+  if (type === "array") return arrayOf(toTypeText(items, depth + 1));
+  if (type === "object" || properties !== undefined) return objectType(schema, depth);
   return PLAIN[String(type)] ?? "unknown";
 }
 
