@@ -18,5 +18,3 @@ export const discoverySchema = z.strictObject({
     .optional()
     .describe("An embedding model elsewhere, instead of the one that ships with PML. Texts of tools are sent there."),
 });
-
-export type DiscoverySettings = z.infer<typeof discoverySchema>;
