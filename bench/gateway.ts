@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LeanClient, openLean } from "./gateway/lean-client.ts";
+import { measureLists } from "./gateway/lists.ts";
 import { startTargets, type Target } from "./gateway/targets.ts";
 import { readMemory } from "./storage/daemon.ts";
 import type { Benchmark, Session } from "./support/benchmark.ts";
@@ -9,11 +11,14 @@ import { percentile } from "./support/statistics.ts";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 20;
+/** A gateway runs for days: what is measured is not how quickly its code is compiled. */
+const WARM_UPS = 40;
 const IN_FLIGHT = 8;
 const CALLS_AT_ONCE = 160;
 const MESSAGE = "x".repeat(64);
 
-const columns = ["direct stdio", "PML stdio", "direct HTTP", "PML HTTP", "mcp-hub", "mcp-proxy", "supergateway"];
+const PEERS = ["mcp-hub", "mcp-proxy", "supergateway"];
+const columns = ["direct stdio", "PML stdio", "direct HTTP", "PML HTTP", ...PEERS, "no gateway"];
 
 /** The same tool of the same server, reached directly, through PML and through other gateways. */
 export const gateway: Benchmark = {
@@ -23,11 +28,13 @@ export const gateway: Benchmark = {
     const folder = mkdtempSync(join(tmpdir(), "pml-bench-gateway-"));
     await using stack = new AsyncDisposableStack();
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+    await measureLists(session, folder);
     session.progress("starting the server seven times, and three other gateways");
     const targets = await startTargets(folder);
     for (const target of targets) stack.use(target);
     await measureLatency(session, targets);
     await measureThroughput(session, targets);
+    await measureLeanThroughput(session, targets);
     for (const { name, pid } of targets) {
       const memory = pid === undefined ? undefined : readMemory(pid);
       if (memory !== undefined) {
@@ -44,7 +51,7 @@ async function measureLatency(session: Session, targets: readonly Target[]): Pro
     name: target.name,
     round: () => timeEach(CALLS_PER_ROUND, () => call(target)),
   }));
-  const samples = await interleave(variants, { rounds: ROUNDS, warmUps: 3, signal: session.signal });
+  const samples = await interleave(variants, { rounds: ROUNDS, warmUps: WARM_UPS, signal: session.signal });
   const p50 = new Map([...samples].map(([name, rounds]) => [name, percentile(rounds.flat(), 0.5)]));
   for (const [name, rounds] of samples) {
     session.record({ row: "call, p50", unit: "ms", column: name, value: p50.get(name) ?? Number.NaN });
@@ -61,31 +68,57 @@ async function measureLatency(session: Session, targets: readonly Target[]): Pro
 
 async function measureThroughput(session: Session, targets: readonly Target[]): Promise<void> {
   session.progress(`${CALLS_AT_ONCE} calls, ${IN_FLIGHT} at a time`);
-  const variants = targets.map((target) => ({ name: target.name, round: async () => [await timeTogether(target)] }));
-  const samples = await interleave(variants, { rounds: 7, warmUps: 2, signal: session.signal });
-  const perSecond = new Map(
-    [...samples].map(([name, rounds]) => [name, (CALLS_AT_ONCE * 1000) / percentile(rounds.flat(), 0.5)]),
+  const perSecond = await countPerSecond(
+    session,
+    targets.map((target) => ({ name: target.name, call: () => call(target) })),
   );
   for (const [column, value] of perSecond) session.record({ row: "calls, 8 in flight", unit: "/s", column, value });
-  const best = Math.max(...["mcp-hub", "mcp-proxy", "supergateway"].map((name) => perSecond.get(name) ?? 0));
-  for (const column of ["PML stdio", "PML HTTP"]) {
-    session.record({
-      row: "calls/s ÷ best peer",
-      unit: "×",
-      column,
-      value: (perSecond.get(column) ?? 0) / best,
-      goal: { atLeast: 2 },
-    });
-  }
+  const ratio = (column: string): number => (perSecond.get(column) ?? 0) / bestPeer(perSecond);
+  const row = "calls/s ÷ best peer";
+  for (const column of ["PML stdio", "PML HTTP"])
+    session.record({ row, unit: "×", column, value: ratio(column), goal: { atLeast: 2 } });
+  session.record({ row, unit: "×", column: "no gateway", value: ratio("no gateway") });
 }
 
-async function timeTogether(target: Target): Promise<number> {
+/** The same over HTTP with a client that is not itself what takes the time. */
+async function measureLeanThroughput(session: Session, targets: readonly Target[]): Promise<void> {
+  session.progress(`${CALLS_AT_ONCE} calls, ${IN_FLIGHT} at a time, with a lean client`);
+  using stack = new DisposableStack();
+  const callers: Caller[] = [];
+  for (const { name, tool, http } of targets) {
+    if (http === undefined) continue;
+    const client = stack.use(await openLean(http));
+    callers.push({ name, call: () => callLean(client, tool) });
+  }
+  const perSecond = await countPerSecond(session, callers);
+  const row = "calls, 8 in flight, lean client";
+  for (const [column, value] of perSecond) session.record({ row, unit: "/s", column, value });
+  const value = (perSecond.get("PML HTTP") ?? 0) / bestPeer(perSecond);
+  session.record({ row: "the same ÷ best peer", unit: "×", column: "PML HTTP", value, goal: { atLeast: 2 } });
+}
+
+interface Caller {
+  readonly name: string;
+  readonly call: () => Promise<void>;
+}
+
+async function countPerSecond(session: Session, callers: readonly Caller[]): Promise<ReadonlyMap<string, number>> {
+  const variants = callers.map(({ name, call: each }) => ({ name, round: async () => [await timeTogether(each)] }));
+  const samples = await interleave(variants, { rounds: 7, warmUps: WARM_UPS / 4, signal: session.signal });
+  return new Map([...samples].map(([name, rounds]) => [name, (CALLS_AT_ONCE * 1000) / percentile(rounds.flat(), 0.5)]));
+}
+
+function bestPeer(perSecond: ReadonlyMap<string, number>): number {
+  return Math.max(...PEERS.map((name) => perSecond.get(name) ?? 0));
+}
+
+async function timeTogether(one: () => Promise<void>): Promise<number> {
   const started = performance.now();
   let left = CALLS_AT_ONCE;
   const work = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      await call(target);
+      await one();
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, work));
@@ -95,4 +128,9 @@ async function timeTogether(target: Target): Promise<number> {
 async function call({ client, tool }: Target): Promise<void> {
   const { content } = await client.callTool({ name: tool, arguments: { message: MESSAGE } });
   if (!JSON.stringify(content).includes(MESSAGE)) throw new Error(`${tool} did not echo: ${JSON.stringify(content)}`);
+}
+
+async function callLean(client: LeanClient, tool: string): Promise<void> {
+  const answer = await client.call(tool, MESSAGE);
+  if (!answer.includes(MESSAGE)) throw new Error(`${tool} did not echo: ${answer}`);
 }

@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
 import { packTar } from "modern-tar/fs";
+import type { DatabaseClient } from "../src/db/client.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { dataDirectory, openEmbedded } from "../src/db/open-embedded.ts";
 import { acquireOwnership } from "../src/db/owner-lock.ts";
@@ -37,6 +38,14 @@ async function createDataDirectory(home: string): Promise<void> {
     await using _jobs = await startJobs({ client, jobs: [], onError: rethrow });
   }
   await client.execute("VACUUM (FREEZE, ANALYZE)");
+  await dropTemplates(client);
+}
+
+/** No database is ever created from them here, and they are half of all files of a new directory. */
+async function dropTemplates(client: DatabaseClient): Promise<void> {
+  await client.execute("UPDATE pg_database SET datistemplate = false");
+  for (const name of ["template0", "template1"]) await client.execute(`DROP DATABASE ${name}`);
+  await client.execute("CHECKPOINT");
 }
 
 async function buildTemplate(key: string): Promise<void> {

@@ -15,3 +15,45 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
   const rest = parts.join("");
   if (rest !== "") yield rest;
 }
+
+const LINE_FEED = 10;
+
+/** Holds back the end of a stream of bytes until its line is whole; a character may be split between two chunks. */
+export class WholeLines {
+  #parts: Buffer[] = [];
+  #heldBytes = 0;
+
+  /** How much of an unfinished line is held back. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** All lines that this chunk completes, in one piece. */
+  push(chunk: Buffer): Buffer | undefined {
+    const end = chunk.lastIndexOf(LINE_FEED) + 1;
+    if (end === 0) {
+      this.#hold(chunk);
+      return undefined;
+    }
+    const lines = chunk.subarray(0, end);
+    const whole = this.#parts.length === 0 ? lines : Buffer.concat([...this.#parts, lines]);
+    this.#parts = [];
+    this.#heldBytes = 0;
+    if (end < chunk.length) this.#hold(chunk.subarray(end));
+    return whole;
+  }
+
+  #hold(part: Buffer): void {
+    this.#parts.push(part);
+    this.#heldBytes += part.length;
+  }
+}
+
+/** The lines of a piece that ends with one, as text without their line feeds. */
+export function* readLines(whole: Buffer): Generator<string> {
+  let start = 0;
+  for (let end = whole.indexOf(LINE_FEED); end !== -1; end = whole.indexOf(LINE_FEED, start)) {
+    yield whole.toString("utf8", start, end);
+    start = end + 1;
+  }
+}

@@ -1,16 +1,22 @@
-import { listCapabilitySummaries } from "./capabilities/capability-store.ts";
+import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
+import type { Registry } from "./capabilities/registry.ts";
 import type { Scope } from "./capabilities/scope.ts";
+import type { Signing } from "./capabilities/signature.ts";
 import { createCallTool } from "./call-tool.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import type { Discovery } from "./discovery/discovery.ts";
-import { createSuggest, type Suggest } from "./discovery/suggest.ts";
+import type { Suggest } from "./discovery/suggest.ts";
 import type { EventBus } from "./events.ts";
+import { AnalysedPrograms } from "./execution/analysed-programs.ts";
+import { Programs } from "./execution/programs.ts";
 import { Engine } from "./execution/engine.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
 import { openDiscovery } from "./open-discovery.ts";
+import { openSuggestions } from "./open-suggestions.ts";
+import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "./permissions/permissions.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
 import { createToolDirectory } from "./upstream/tool-directory.ts";
@@ -21,6 +27,7 @@ export interface EngineParts {
   readonly config: Config;
   readonly scope: Scope;
   readonly client: DatabaseClient;
+  readonly signing: Signing;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
@@ -30,6 +37,8 @@ export interface EngineParts {
 
 export interface OpenEngine extends AsyncDisposable {
   readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   readonly discovery: Discovery;
@@ -40,15 +49,24 @@ const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
 /** Everything that runs programs, put together. */
 export function openEngine(parts: EngineParts): OpenEngine {
-  const { config, scope, client, upstreams, usage, permissions, events, log } = parts;
+  const { config, scope, client, signing, upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
+  const analysed = new AnalysedPrograms(tools, signing);
+  const registry = new CapabilityRegistry({
+    db,
+    policy: () => config.naming,
+    prepare: (code) => analysed.prepare(code),
+  });
+  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
   const engine = new Engine({
     client,
     db,
+    registry,
+    programs,
     sandbox,
     tools,
     permissions,
@@ -58,18 +76,16 @@ export function openEngine(parts: EngineParts): OpenEngine {
     resultSeconds: config.results.ttlSeconds,
     maxValueBytes: LARGEST_JOURNAL_VALUE,
   });
-  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && engine.programs.forget())));
+  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
+  const suggestions = stack.use(openSuggestions({ config, scope, db, tools, upstreams, discovery, log }));
   return {
     engine,
+    registry,
+    names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     discovery,
-    suggest: createSuggest({
-      findTool: (id) => tools.findById(id),
-      // Tools are everybody's; nobody's own capabilities may count.
-      search: (query, options) => discovery.search({ scope, principal: "" }, query, options),
-      capabilities: () => listCapabilitySummaries(db, scope),
-    }),
+    suggest: suggestions.suggest,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -22,6 +22,14 @@ export interface Target extends AsyncDisposable {
   readonly tool: string;
   /** The gateway's process, where there is one. */
   readonly pid?: number;
+  /** How it is reached, where that is over HTTP. */
+  readonly http?: HttpTarget;
+}
+
+export interface HttpTarget {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly kind: "streamable" | "sse";
 }
 
 const { command, args } = servers.everything;
@@ -54,6 +62,7 @@ export async function startTargets(folder: string): Promise<Target[]> {
     ),
     await connect("PML HTTP", () => new StreamableHTTPClientTransport(mcp, { requestInit: { headers } }), {
       ...own,
+      address: { url: mcp, headers },
       ending: () => daemon[Symbol.asyncDispose](),
     }),
     await startHttp("mcp-hub", "everything__echo", async (port) =>
@@ -75,16 +84,21 @@ export async function startTargets(folder: string): Promise<Target[]> {
         "none",
       ]),
     ),
+    await startHttp("no gateway", "echo", async (port) =>
+      startChild(command, [join(import.meta.dirname, "canned-server.ts")], { PORT: String(port) }),
+    ),
   ];
 }
 
 interface ConnectOptions {
   readonly tool: string;
   readonly pid?: number;
+  readonly address?: Omit<HttpTarget, "kind">;
   readonly ending?: () => PromiseLike<void>;
 }
 
-async function connect(name: string, open: () => Transport, { tool, pid, ending }: ConnectOptions): Promise<Target> {
+async function connect(name: string, open: () => Transport, options: ConnectOptions): Promise<Target> {
+  const { tool, pid, address, ending } = options;
   const client = await retry(name, async () => {
     const candidate = new Client({ name: "bench", version: "1.0.0" });
     await candidate.connect(open());
@@ -96,11 +110,16 @@ async function connect(name: string, open: () => Transport, { tool, pid, ending 
     client,
     tool,
     ...(pid === undefined ? {} : { pid }),
+    ...(address === undefined ? {} : { http: { ...address, kind: kindOf(client) } }),
     async [Symbol.asyncDispose]() {
       await client.close();
       await ending?.();
     },
   };
+}
+
+function kindOf({ transport }: Client): HttpTarget["kind"] {
+  return transport instanceof SSEClientTransport ? "sse" : "streamable";
 }
 
 type StartOnPort = (port: number) => Promise<{ pid: number } & AsyncDisposable>;
@@ -114,7 +133,8 @@ async function startHttp(name: string, tool: string, start: StartOnPort): Promis
     sse = !sse; // some answer the old transport only, on the same address
     return sse ? new StreamableHTTPClientTransport(url) : new SSEClientTransport(url);
   };
-  return connect(name, open, { tool, pid: child.pid, ending: () => child[Symbol.asyncDispose]() });
+  const address = { url, headers: {} };
+  return connect(name, open, { tool, pid: child.pid, address, ending: () => child[Symbol.asyncDispose]() });
 }
 
 async function retry<T>(name: string, attempt: () => Promise<T>): Promise<T> {

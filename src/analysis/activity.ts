@@ -1,4 +1,5 @@
 import type { Binding, Scopes } from "./scopes.ts";
+import { findWaitingCall } from "./started-lists.ts";
 import { isFunction, type Node, pushAll, type TreeVisitor } from "./syntax-tree.ts";
 
 const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
@@ -44,7 +45,7 @@ export class Activity implements TreeVisitor {
     return node !== null && node !== undefined && this.#exits.has(node);
   }
 
-  /** From calls up to the program, and from a function that has a name to where the name is used. */
+  /** From calls up to the program, and from a function or a list of calls that has a name to where the name is used. */
   markCalls(sites: Iterable<Node>, scopes: Scopes): void {
     const left = [...sites];
     for (let site = left.pop(); site !== undefined; site = left.pop()) {
@@ -53,6 +54,8 @@ export class Activity implements TreeVisitor {
         this.#active.add(node);
         const binding: Binding | undefined = isFunction(node) ? scopes.functions.get(node)?.binding : undefined;
         if (binding !== undefined) pushAll<Node>(left, binding.reads);
+        const waiting = node.type === "VariableDeclarator" ? findWaitingCall(node, scopes) : undefined;
+        if (waiting !== undefined) pushAll<Node>(left, waiting.arguments.slice(0, 1));
         node = binding === undefined ? node.parent : undefined;
       }
     }

@@ -1,13 +1,12 @@
 import type { Frontier } from "./draft.ts";
 import type { FlowWalker } from "./flow-walker.ts";
 import { findIteration, walkIteration } from "./loop-flow.ts";
+import { combinatorOf, findWaitingCall } from "./started-lists.ts";
 import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
-
-const COMBINATORS = new Set(["all", "allSettled", "race", "any"]);
 
 export function walkCall(node: NodeOf<"CallExpression">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { callee, arguments: given } = node;
-  const combinator = findCombinator(node, flow);
+  const combinator = flow.activity.isActive(given[0]) ? combinatorOf(node, flow.scopes) : undefined;
   if (combinator !== undefined) return walkFork(node, combinator, flow, frontier);
   const iteration = findIteration(node);
   if (iteration !== undefined && flow.activity.isActive(iteration.callback)) {
@@ -19,22 +18,33 @@ export function walkCall(node: NodeOf<"CallExpression">, flow: FlowWalker, front
   return isFunction(callee) ? flow.walkFunction(fn, ready) : flow.walk(callee, ready);
 }
 
-/** The name of the method where it is one of `Promise` that waits for several. */
-function findCombinator({ callee, arguments: given }: NodeOf<"CallExpression">, flow: FlowWalker): string | undefined {
-  if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return undefined;
-  const { object, property } = callee;
-  if (object.name !== "Promise" || flow.scopes.bindingOf(object) !== undefined) return undefined;
-  const name = property.type === "Identifier" && !callee.computed ? property.name : "";
-  return COMBINATORS.has(name) && flow.activity.isActive(given[0]) ? name : undefined;
+function walkFork(node: NodeOf<"CallExpression">, combinator: string, flow: FlowWalker, frontier: Frontier): Frontier {
+  const started = flow.started.get(node);
+  if (started !== undefined) {
+    const meanwhile = frontier.filter(({ from }) => from !== started.fork);
+    return join(node, flow, [...meanwhile, ...started.arrived]);
+  }
+  const [promises] = node.arguments;
+  const from = flow.add({ type: "fork", syntax: node, text: combinator }, frontier);
+  return join(node, flow, walkBranches(promises, flow, [{ from }]));
 }
 
-function walkFork(node: NodeOf<"CallExpression">, combinator: string, flow: FlowWalker, frontier: Frontier): Frontier {
-  const [promises] = node.arguments;
-  const elements: readonly (Node | null | undefined)[] =
-    promises?.type === "ArrayExpression" ? promises.elements : [promises];
-  const from = flow.add({ type: "fork", syntax: node, text: combinator }, frontier);
-  const arrived = elements
-    .filter((element) => flow.activity.isActive(element))
-    .flatMap((element) => flow.walk(element, [{ from }]));
+/** A list of calls that something waits for later: they are under way from here on, whatever comes in between. */
+export function walkDeclarator(node: NodeOf<"VariableDeclarator">, flow: FlowWalker, frontier: Frontier): Frontier {
+  const { id, init } = node;
+  const waiting = flow.activity.isActive(init) ? findWaitingCall(node, flow.scopes) : undefined;
+  const combinator = waiting && combinatorOf(waiting, flow.scopes);
+  if (init === null || waiting === undefined || combinator === undefined) return flow.walkAll([id, init], frontier);
+  const fork = flow.add({ type: "fork", syntax: init, text: combinator }, frontier);
+  flow.started.set(waiting, { fork, arrived: walkBranches(init, flow, [{ from: fork }]) });
+  return [{ from: fork }];
+}
+
+function walkBranches(list: Node | undefined, flow: FlowWalker, entry: Frontier): Frontier {
+  const elements: readonly (Node | null | undefined)[] = list?.type === "ArrayExpression" ? list.elements : [list];
+  return elements.filter((element) => flow.activity.isActive(element)).flatMap((element) => flow.walk(element, entry));
+}
+
+function join(node: Node, flow: FlowWalker, arrived: Frontier): Frontier {
   return [{ from: flow.add({ type: "join", syntax: node, start: node.end - 1, end: node.end }, arrived) }];
 }

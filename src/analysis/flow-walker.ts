@@ -19,6 +19,8 @@ export interface FlowWalker {
   readonly scopes: Scopes;
   readonly activity: Activity;
   readonly source: SourceText;
+  /** Calls that are under way, by the call of `Promise.all` that waits for them. */
+  readonly started: Map<Node, { readonly fork: DraftNode; readonly arrived: Frontier }>;
   walk(node: Node | null | undefined, frontier: Frontier): Frontier;
   walkAll(nodes: readonly (Node | null)[], frontier: Frontier): Frontier;
   /** The body of a function, at the place where it runs. */

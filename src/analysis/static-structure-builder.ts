@@ -1,6 +1,6 @@
 import type { Activity } from "./activity.ts";
 import { walkConditional, walkIf, walkLogical, walkSwitch, walkTry } from "./branch-flow.ts";
-import { walkCall } from "./call-flow.ts";
+import { walkCall, walkDeclarator } from "./call-flow.ts";
 import { Draft, type DraftNode, type DraftPart, type Frontier, type Loose } from "./draft.ts";
 import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
 import { walkLoop } from "./loop-flow.ts";
@@ -45,6 +45,7 @@ export class StaticStructureBuilder implements FlowWalker {
   readonly scopes: Scopes;
   readonly activity: Activity;
   readonly source: SourceText;
+  readonly started: FlowWalker["started"] = new Map();
   problem: Problem | undefined;
   readonly #sites: ReadonlyMap<Node, Site>;
   readonly #placed = new Set<FunctionNode>();
@@ -182,6 +183,7 @@ const HANDLERS: ByType<readonly [StaticStructureBuilder, Frontier], Frontier> = 
   WhileStatement: walkLoop,
   DoWhileStatement: walkLoop,
   CallExpression: walkCall,
+  VariableDeclarator: walkDeclarator,
   Identifier: (node, flow, frontier) => flow.walkName(node, frontier),
   FunctionDeclaration: (_, __, frontier) => frontier,
   FunctionExpression: (node, flow, frontier) => (isFunction(node) ? flow.walkFunctionValue(node, frontier) : frontier),

@@ -17,4 +17,12 @@ export const discoverySchema = z.strictObject({
     })
     .optional()
     .describe("An embedding model elsewhere, instead of the one that ships with PML. Texts of tools are sent there."),
+  runAbove: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.9)
+    .describe(
+      "How sure it must be that a capability is meant before `pml_execute` with an intent and context runs it by itself.",
+    ),
 });

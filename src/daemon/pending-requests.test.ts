@@ -34,10 +34,11 @@ test("an answer of megabytes is recognised, with its id in front or at the end",
   expect(pending.open).toEqual([]);
 });
 
-test("a request of the server to the client answers nothing", () => {
+test("a request of the server to the client answers nothing, wherever its id is", () => {
   const pending = new PendingRequests();
   pending.noteRequest(request(1, "tools/call"));
   pending.noteAnswer(request(1, "elicitation/create"));
+  pending.noteAnswer(`{"method":"elicitation/create","params":{},"jsonrpc":"2.0","id":1}`);
   expect(pending.open).toHaveLength(1);
 });
 

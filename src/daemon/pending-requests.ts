@@ -87,17 +87,17 @@ export function failureLine({ id }: PendingRequest, message: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
 }
 
-const LONG_LINE = 64 * 1024;
 const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)`;
-const ID_FIRST = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID}[,}]`);
+const ID_FIRST = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID},"(?:result|error)":`);
 const ID_LAST = new RegExp(String.raw`,"jsonrpc":"2\.0","id":${ID}\}$`);
+const LONGEST_ID = 300;
 
-/** Results can be megabytes: those are not parsed only to learn which request they answer. */
+/** Results can be megabytes, and all pass through here: they are not parsed only to learn which request they answer. */
 function readAnswerId(line: string): unknown {
-  if (line.length > LONG_LINE) {
-    const found = ID_FIRST.exec(line.slice(0, 300)) ?? ID_LAST.exec(line.slice(-300));
-    if (found?.[1] !== undefined) return JSON.parse(found[1]);
-  }
+  const found =
+    ID_FIRST.exec(line.slice(0, LONGEST_ID)) ??
+    (line.startsWith(`{"result":`) ? ID_LAST.exec(line.slice(-LONGEST_ID)) : undefined);
+  if (found?.[1] !== undefined) return JSON.parse(found[1]);
   const { id, method } = parse(line);
   return method === undefined ? id : undefined;
 }

@@ -1,12 +1,11 @@
 import type { Duplex, Readable, Writable } from "node:stream";
 import { EXIT, toErrorReport } from "../errors.ts";
-import { splitLines } from "../lines.ts";
+import { readLines, WholeLines } from "../lines.ts";
 import { GOODBYE } from "../mcp/stdio-bridge.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
 import { ensureDaemon } from "./start-daemon.ts";
-import { writeTogether } from "../write-together.ts";
 
 export interface ShimOptions {
   readonly home: string;
@@ -36,8 +35,8 @@ export async function runShim(options: ShimOptions): Promise<number> {
 class Shim {
   readonly #options: ShimOptions;
   readonly #pending = new PendingRequests();
-  /** Lines that came while there was no daemon. */
-  #waiting: string[] = [];
+  /** What came while there was no daemon, in whole lines. */
+  #waiting: Buffer[] = [];
   #daemon: Duplex | undefined;
   #adoptedAt = 0;
   #connecting = false;
@@ -49,24 +48,36 @@ class Shim {
   }
 
   async run(): Promise<number> {
-    const { input } = this.#options;
-    input.setEncoding("utf8");
     this.#connect();
     const looking = setInterval(() => void this.#joinRestarted(), LOOK_FOR_DAEMON_MS);
-    const code = await Promise.race([this.#passInput(input).then(() => this.#finish()), this.#failed.promise]);
+    const code = await Promise.race([this.#passInput().then(() => this.#finish()), this.#failed.promise]);
     clearInterval(looking);
     this.#daemon?.destroy();
     return code;
   }
 
-  async #passInput(input: Readable): Promise<void> {
-    for await (const line of splitLines(input)) {
-      if (line.trim() === "") continue;
-      if (this.#daemon === undefined) {
-        this.#waiting.push(line);
-        this.#connect();
-      } else await this.#pass(line, this.#daemon);
-    }
+  #passInput(): Promise<void> {
+    const { input } = this.#options;
+    const lines = new WholeLines();
+    input.on("data", (chunk: Buffer) => {
+      const whole = lines.push(chunk);
+      if (whole !== undefined) this.#passWhole(whole);
+    });
+    return new Promise((resolve) => {
+      const end = (): void => {
+        const whole = lines.push(LINE_FEED);
+        if (whole !== undefined && whole.length > LINE_FEED.length) this.#passWhole(whole);
+        resolve();
+      };
+      input.once("end", end).once("error", end);
+    });
+  }
+
+  #passWhole(whole: Buffer): void {
+    if (this.#daemon === undefined) {
+      this.#waiting.push(whole);
+      this.#connect();
+    } else this.#pass(whole, this.#daemon);
   }
 
   /** A client that writes its requests and closes at once still gets its answers; a dead one needs none. */
@@ -82,9 +93,11 @@ class Shim {
     return EXIT.ok;
   }
 
-  async #pass(line: string, daemon: Duplex): Promise<void> {
-    this.#pending.noteRequest(line);
-    if (!writeTogether(daemon, `${line}\n`)) await drained(daemon);
+  /** First it is on its way, then it is noted: nobody answers before this turn of the event loop is over. */
+  #pass(whole: Buffer, daemon: Duplex): void {
+    const { input } = this.#options;
+    if (!daemon.write(whole)) holdBack(input, daemon);
+    for (const line of readLines(whole)) this.#pending.noteRequest(line);
   }
 
   #connect(): void {
@@ -113,35 +126,28 @@ class Shim {
   }
 
   async #adopt(daemon: Duplex): Promise<void> {
-    const lines = splitLines(daemon.setEncoding("utf8"));
     const sentBefore = this.#pending.open;
-    await this.#repeatHandshake(daemon, lines);
+    await this.#repeatHandshake(daemon);
     for (const request of sentBefore) {
       if (isRepeatable(request)) daemon.write(`${request.line}\n`);
       else this.#fail(request);
     }
-    void this.#passOutput(daemon, lines);
-    for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift()) {
-      await this.#pass(line, daemon);
-    }
+    this.#passOutput(daemon);
+    for (const whole of this.#waiting.splice(0)) this.#pass(whole, daemon);
     if (daemon.destroyed) throw new Error("the daemon ended while it was adopted");
     this.#daemon = daemon;
     this.#adoptedAt = Date.now();
   }
 
   /** The new daemon must know what the client agreed on with the old one; the client must not see it twice. */
-  async #repeatHandshake(daemon: Duplex, lines: AsyncGenerator<string>): Promise<void> {
+  async #repeatHandshake(daemon: Duplex): Promise<void> {
     const { handshake } = this.#pending;
     if (handshake === undefined) return;
     this.#handshakes += 1;
     const id = `pml-handover-${this.#handshakes}`;
     const { line } = handshake.initialize;
     daemon.write(`${JSON.stringify({ ...(JSON.parse(line) as object), id })}\n`);
-    for (;;) {
-      const next = await lines.next();
-      if (next.done === true) throw new Error("the daemon ended during the handshake");
-      if (next.value.includes(id)) break;
-    }
+    await skipAnswer(daemon, id);
     if (handshake.initialized !== undefined) daemon.write(`${handshake.initialized}\n`);
   }
 
@@ -151,43 +157,72 @@ class Shim {
     this.#options.output.write(`${failureLine(request, text)}\n`);
   }
 
-  async #passOutput(daemon: Duplex, lines: AsyncGenerator<string>): Promise<void> {
+  #passOutput(daemon: Duplex): void {
     const { output } = this.#options;
+    const lines = new WholeLines();
     let goodbye = false;
-    try {
-      for await (const line of lines) {
-        if (line === GOODBYE) {
-          goodbye = true;
-          continue;
-        }
-        this.#pending.noteAnswer(line);
-        if (!writeTogether(output, `${line}\n`)) await drained(output);
-      }
-    } catch {
-      // a reset connection ends the daemon's output as much as a closed one does
-    }
-    daemon.destroy();
-    if (this.#daemon !== daemon) return; // it was not adopted yet, and whoever is at it will notice
-    this.#daemon = undefined;
-    if (!goodbye || this.#pending.open.length > 0) this.#connect();
+    daemon.on("data", (chunk: Buffer) => {
+      const whole = lines.push(chunk);
+      if (whole === undefined) return;
+      goodbye ||= whole.includes(GOODBYE_LINE);
+      const passed = goodbye ? withoutGoodbye(whole) : whole;
+      if (!output.write(passed)) holdBack(daemon, output);
+      for (const line of readLines(passed)) this.#pending.noteAnswer(line);
+    });
+    const end = (): void => {
+      daemon.destroy();
+      if (this.#daemon !== daemon) return; // it was not adopted yet, and whoever is at it will notice
+      this.#daemon = undefined;
+      if (!goodbye || this.#pending.open.length > 0) this.#connect();
+    };
+    // a reset connection ends the daemon's output as much as a closed one does
+    daemon.once("end", end).on("error", end).once("close", end).resume();
   }
 
   #giveUp(error: unknown): void {
     const { message, hint, id } = toErrorReport(error);
     const text = `${message}${hint === undefined ? "" : `. ${hint}`} (${id})`;
-    for (const line of this.#waiting.splice(0)) this.#pending.noteRequest(line);
+    for (const line of this.#waiting.splice(0).flatMap((whole) => [...readLines(whole)]))
+      this.#pending.noteRequest(line);
     for (const request of this.#pending.open) this.#options.output.write(`${failureLine(request, text)}\n`);
     this.#options.errors.write(`pml mcp: ${text}\n`);
     this.#failed.resolve(EXIT.unreachable);
   }
 }
 
-function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      stream.off("drain", done).off("close", done);
+const LINE_FEED = Buffer.from("\n");
+const GOODBYE_LINE = Buffer.from(`${GOODBYE}\n`);
+
+function withoutGoodbye(whole: Buffer): Buffer {
+  const start = whole.indexOf(GOODBYE_LINE);
+  if (start === -1) return whole;
+  return Buffer.concat([whole.subarray(0, start), whole.subarray(start + GOODBYE_LINE.length)]);
+}
+
+/** Reads up to the answer to a request of the shim's own; what comes after it stays to be read. */
+function skipAnswer(daemon: Duplex, id: string): Promise<void> {
+  let received = Buffer.alloc(0);
+  return new Promise((resolve, reject) => {
+    const gone = (): void => reject(new Error("the daemon ended during the handshake"));
+    const read = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      const found = received.indexOf(id);
+      const end = found === -1 ? -1 : received.indexOf(LINE_FEED, found);
+      if (end === -1) return;
+      daemon.off("data", read).off("close", gone).off("error", gone).pause();
+      if (end + 1 < received.length) daemon.unshift(received.subarray(end + 1));
       resolve();
     };
-    stream.on("drain", done).on("close", done);
+    daemon.on("data", read).once("close", gone).once("error", gone);
   });
+}
+
+/** Reads no further until what was read has room where it goes. */
+function holdBack(source: Readable, target: Writable): void {
+  source.pause();
+  const goOn = (): void => {
+    target.off("drain", goOn).off("close", goOn);
+    source.resume();
+  };
+  target.on("drain", goOn).on("close", goOn);
 }

@@ -1,25 +1,45 @@
-import type { CapabilitySummary } from "../capabilities/capability-store.ts";
+import type { StaticStructure } from "../analysis/structure.ts";
+import { predictRun, suggestDag, type SuggestedDag } from "../graph/dag-suggester.ts";
+import { declareCapability, declareTool } from "../graph/declaration.ts";
+import type { EdgeStatistics } from "../graph/edge-store.ts";
+import { edgeWeight } from "../graph/edge-weights.ts";
+import { createProvidesEdges } from "../graph/provides-edge-calculator.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
-import type { Search } from "./search.ts";
-import { splitWords } from "./words.ts";
+import { intentConfidence } from "./intent-confidence.ts";
+import type { Ranked, Search } from "./search.ts";
+import type { KnownCapability } from "./suggestion-store.ts";
+import { believedRate } from "./track-record.ts";
 
-export interface SuggestedTool {
+interface SuggestedTool {
   readonly id: string;
   readonly description?: string;
   readonly inputSchema?: JsonSchema;
   readonly outputSchema?: JsonSchema;
 }
 
+type ToolSuggestion = SuggestedTool & {
+  readonly callName: string;
+  readonly score: number;
+  /** How programs call it. */
+  readonly declaration: string;
+};
+
+type CapabilitySuggestion = Omit<KnownCapability, "intents" | "structure" | "successCount"> & {
+  readonly callName: string;
+  readonly score: number;
+  readonly declaration: string;
+  readonly successRate: number | null;
+};
+
 interface SuggestionReport {
   readonly suggestions: {
-    readonly tools: readonly (SuggestedTool & { readonly score: number })[];
-    readonly capabilities: readonly (Omit<CapabilitySummary, "intents"> & {
-      readonly callName: string;
-      readonly score: number;
-    })[];
+    readonly tools: readonly ToolSuggestion[];
+    readonly capabilities: readonly CapabilitySuggestion[];
+    /** A small plan, where there is one. */
+    readonly suggestedDag?: SuggestedDag;
+    /** How sure it is that the best capability is meant. */
+    readonly confidence: number;
   };
-  /** How sure it is that the best capability is meant. */
-  readonly confidence: number;
   readonly reason: string;
 }
 
@@ -29,69 +49,151 @@ interface Suggestions {
   readonly runnable: string | undefined;
 }
 
-/** What fits an intent; `given` are arguments to run it with, if that is what is wanted. */
-export type Suggest = (intent: string, given: JsonObject | undefined) => Promise<Suggestions>;
+interface SuggestionRequest {
+  readonly intent: string;
+  /** Arguments to run something with, if that is what is wanted. */
+  readonly given: JsonObject | undefined;
+  /** Who asks; undefined for the owner of the gateway. */
+  readonly principal: string | undefined;
+  readonly contextTags: readonly string[];
+}
+
+/** What fits an intent. */
+export type Suggest = (request: SuggestionRequest) => Promise<Suggestions>;
+
+export interface SuggestSources {
+  readonly searchFor: (principal: string | undefined) => Search;
+  /** Cosines of a text with others. */
+  readonly nearness: (text: string, others: readonly string[]) => readonly number[];
+  readonly findTool: (id: string) => SuggestedTool | undefined;
+  readonly readCapabilities: (ids: readonly string[]) => Promise<readonly KnownCapability[]>;
+  /** Shapes of results that were seen, of tools that do not state them. */
+  readonly readOutputSchemas: (ids: readonly string[]) => Promise<ReadonlyMap<string, JsonSchema>>;
+  readonly readEdges: (ids: readonly string[]) => Promise<readonly EdgeStatistics[]>;
+  /** Below this, running something would be a guess. */
+  readonly runAbove: number;
+}
 
 const MOST_TOOLS = 8;
 const MOST_CAPABILITIES = 5;
-/** Below this, running something would be a guess. */
-const SURE_ENOUGH = 0.75;
+/** So many are looked at for a plan or as rivals of the best. */
+const MOST_CANDIDATES = 30;
+const CAPABILITY = "cap:";
+/** One that failed more often than not is not run unasked. */
+const POOR_RATE = 0.5;
 
-export function createSuggest(sources: {
-  readonly findTool: (id: string) => SuggestedTool | undefined;
-  readonly search: Search;
-  readonly capabilities: () => Promise<readonly CapabilitySummary[]>;
-}): Suggest {
-  return async (intent, given) => {
-    const capabilities = await sources.capabilities();
-    const { ranked: found } = await sources.search(intent, {
-      accept: ({ kind }) => kind === "tool",
-      limit: MOST_TOOLS,
-    });
-    const tools = found.flatMap(({ document, score }) => {
-      const tool = sources.findTool(document.id);
-      return tool === undefined ? [] : [{ ...tool, score }];
-    });
-    const ranked = capabilities
-      .map((each) => ({ each, score: Math.max(0, ...each.intents.map((known) => similarity(intent, known))) }))
-      .filter(({ score }) => score > 0)
-      .toSorted((a, b) => b.score - a.score || b.each.usageCount - a.each.usageCount)
-      .slice(0, MOST_CAPABILITIES);
-    const [best] = ranked;
-    const confidence = best?.score ?? 0;
-    const problem = given === undefined ? "" : whyNot(best, given);
+export function createSuggest(sources: SuggestSources): Suggest {
+  return async (request) => {
+    const { intent, given } = request;
+    const search = sources.searchFor(request.principal);
+    const options = { contextTags: request.contextTags, limit: MOST_CANDIDATES };
+    const [foundTools, foundCapabilities] = await Promise.all([
+      search(intent, { ...options, accept: ({ kind }) => kind === "tool" }),
+      search(intent, { ...options, accept: ({ kind }) => kind === "capability" }),
+    ]);
+    const tools = await describeTools(sources, foundTools.ranked);
+    const capabilities = await rankCapabilities(sources, intent, foundCapabilities.ranked);
+    const [best] = capabilities;
+    const suggestedDag = await suggestPlan(sources, { tools, best, given: given ?? {} });
+    const problem = given === undefined ? "" : whyNot(best, given, sources.runAbove);
     const report: SuggestionReport = {
       suggestions: {
-        tools,
-        capabilities: ranked.map(({ each: { intents: _kept, ...each }, score }) => ({
-          ...each,
-          callName: each.name,
-          score,
-        })),
+        tools: tools.slice(0, MOST_TOOLS),
+        capabilities: capabilities.slice(0, MOST_CAPABILITIES).map(presentCapability),
+        ...(suggestedDag === undefined ? {} : { suggestedDag }),
+        confidence: best?.score ?? 0,
       },
-      confidence,
       reason: given === undefined ? "No code, capability or context was given." : problem,
     };
-    return { report, runnable: given !== undefined && problem === "" ? best?.each.name : undefined };
+    return { report, runnable: given !== undefined && problem === "" ? best?.known.name : undefined };
   };
 }
 
-function whyNot(
-  best: { readonly each: CapabilitySummary; readonly score: number } | undefined,
-  given: JsonObject,
-): string {
-  if (best === undefined) return "No capability has anything to do with this intent.";
-  const { each, score } = best;
-  if (score < SURE_ENOUGH) return `The best capability, ${each.name}, fits only to ${score} (needed: ${SURE_ENOUGH}).`;
-  const required = (each.parameters["required"] ?? []) as readonly string[];
-  const missing = required.filter((name) => !Object.hasOwn(given, name));
-  return missing.length === 0 ? "" : `${each.name} fits, but needs ${missing.join(", ")}.`;
+async function describeTools(sources: SuggestSources, ranked: readonly Ranked[]): Promise<ToolSuggestion[]> {
+  const found = ranked.flatMap(({ document, score }) => {
+    const tool = sources.findTool(document.id);
+    return tool === undefined ? [] : [{ tool, score }];
+  });
+  const silent = found.filter(({ tool }) => tool.outputSchema === undefined).map(({ tool }) => tool.id);
+  const learned = await sources.readOutputSchemas(silent);
+  return found.map(({ tool, score }) => {
+    const outputSchema = tool.outputSchema ?? learned.get(tool.id);
+    const known = { ...tool, ...(outputSchema === undefined ? {} : { outputSchema }) };
+    return { ...known, callName: tool.id, score, declaration: declareTool(tool.id, known) };
+  });
 }
 
-/** Words in common, of all words of either. */
-function similarity(a: string, b: string): number {
-  const [ofA, ofB] = [new Set(splitWords(a)), new Set(splitWords(b))];
-  const shared = [...ofA].filter((word) => ofB.has(word)).length;
-  const all = ofA.size + ofB.size - shared;
-  return all === 0 ? 0 : Math.round((shared / all) * 1000) / 1000;
+interface RankedCapability {
+  readonly known: KnownCapability;
+  readonly score: number;
+}
+
+/** By how near the intent is to what they were used for: that is known of capabilities, and better than any description. */
+async function rankCapabilities(
+  sources: SuggestSources,
+  intent: string,
+  ranked: readonly Ranked[],
+): Promise<RankedCapability[]> {
+  const known = await sources.readCapabilities(ranked.map(({ document }) => document.id.slice(CAPABILITY.length)));
+  const near = known.map((each) => ({
+    known: each,
+    nearness: Math.max(0, ...sources.nearness(intent, each.intents)),
+  }));
+  return near
+    .map((each) => {
+      const rivals = near.filter((other) => other !== each).map(({ nearness }) => nearness);
+      const signals = { nearness: each.nearness, nextNearness: Math.max(0, ...rivals), pool: known.length };
+      return { known: each.known, score: intentConfidence(signals) };
+    })
+    .toSorted((a, b) => b.score - a.score || b.known.usageCount - a.known.usageCount);
+}
+
+function presentCapability({ known, score }: RankedCapability): CapabilitySuggestion {
+  const { intents: _asEvidence, structure: _inThePlan, successCount, ...shown } = known;
+  return {
+    ...shown,
+    callName: `${CAPABILITY}${known.name}`,
+    score,
+    successRate: known.usageCount === 0 ? null : successCount / known.usageCount,
+    declaration: declareCapability(known.name, { inputSchema: known.parameters, outputSchema: known.outputSchema }),
+  };
+}
+
+interface PlanParts {
+  readonly tools: readonly ToolSuggestion[];
+  readonly best: RankedCapability | undefined;
+  readonly given: JsonObject;
+}
+
+/** What the best capability does, unless a tool fits better: then what tools can do together. */
+async function suggestPlan(sources: SuggestSources, { tools, best, given }: PlanParts) {
+  if (best !== undefined && best.score >= (tools[0]?.score ?? 0)) {
+    const { structure, dominantPath, parameters } = best.known;
+    return predictRun(structure as unknown as StaticStructure, dominantPath, { parameters, given, score: best.score });
+  }
+  const edges = await sources.readEdges(tools.map(({ id }) => id));
+  const weights = new Map<string, number>();
+  for (const { from, to, type, source, observed } of edges) {
+    const key = JSON.stringify([from, to]);
+    weights.set(key, Math.max(weights.get(key) ?? 0, edgeWeight(type, source, observed)));
+  }
+  return suggestDag({
+    candidates: tools,
+    provides: createProvidesEdges(tools),
+    confidenceOf: (from, to) => weights.get(JSON.stringify([from, to])) ?? 0,
+    given,
+  });
+}
+
+function whyNot(best: RankedCapability | undefined, given: JsonObject, runAbove: number): string {
+  if (best === undefined) return "No capability has anything to do with this intent.";
+  const { known, score } = best;
+  const { name, usageCount: uses, successCount: successes } = known;
+  if (score < runAbove)
+    return `No capability is surely meant: the best, ${name}, with a confidence of ${score} (needed: ${runAbove}).`;
+  if (believedRate({ uses, successes }) < POOR_RATE)
+    return `${name} fits, but only ${successes} of its ${uses} runs went well.`;
+  const required = (known.parameters["required"] ?? []) as readonly string[];
+  const missing = required.filter((each) => !Object.hasOwn(given, each));
+  return missing.length === 0 ? "" : `${name} fits, but needs ${missing.join(", ")}.`;
 }

@@ -40,7 +40,7 @@ export class Approver {
   }
 
   async decide(run: Run, runnable: Runnable, { tools, caller }: Asked): Promise<PlanDecision> {
-    const verdict = await this.#verdict(run, runnable, tools);
+    const verdict = await this.judge(run, runnable, tools);
     if (verdict.decision === "deny") return { kind: "denied", error: deniedError(verdict) };
     if (verdict.decision === "allow" || isCovered(verdict, run)) return this.#approved(run, verdict);
     const plan: BoundPlan = { principal: run.principal, codeHash: run.sourceHash, input: run.args, verdict };
@@ -92,7 +92,8 @@ export class Approver {
     return (await this.#planForTool(run, tool)).verdict.decision;
   }
 
-  #verdict(run: Run, { body }: Runnable, tools: ReadonlySet<string>): Promise<PlanVerdict> {
+  /** What the rules say of a plan, without asking anybody. */
+  judge(run: Run, { body }: Runnable, tools: ReadonlySet<string>): Promise<PlanVerdict> {
     const dynamicCalls =
       body.kind === "code"
         ? body.program.structure.nodes.flatMap((node) => (node.type === "dynamic" ? [node.expression] : []))
@@ -162,7 +163,7 @@ export class Approver {
       intent: run.intent,
       code: body.kind === "code" ? code : `// ${body.kind}\n${code}`,
       client: run.client,
-      capability: capability.displayName,
+      capability: run.options.naming?.name ?? capability.displayName,
     });
   }
 

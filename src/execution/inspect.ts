@@ -2,17 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Capability } from "../capabilities/capability.ts";
 import { type CapabilityUsage, listDependencies, readUsage } from "../capabilities/capability-store.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import { OWNER, type Scope } from "../capabilities/scope.ts";
+import { markVerified } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
-import {
-  type EdgeStatistics,
-  type Learning,
-  readEdges,
-  readLearning,
-  readOutputSchemas,
-} from "../learning/learning-store.ts";
+import { type EdgeStatistics, readEdges } from "../graph/edge-store.ts";
+import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";
@@ -36,6 +32,10 @@ export interface RunSummary extends StoredRun {
 
 export interface RunDetails extends RunSummary {
   readonly trace: Trace;
+  /** From 0, it went the way all runs go, to 1, nearly none does. */
+  readonly surprise: number;
+  /** Runs of the capabilities it called. */
+  readonly nested: readonly { readonly capability: string; readonly runId: string }[];
   readonly entries: number;
 }
 
@@ -76,10 +76,18 @@ export class Inspector {
     const run = await this.#find(scope, id);
     const { structure } = await this.#options.programs.byId(scope, { id: run.recordId, version: run.version });
     const entries = await readJournal(this.#options.db, scope, run.id);
-    return { ...(await this.#name(run)), trace: buildTrace(entries, structure), entries: entries.length };
+    const trace = buildTrace(entries, structure);
+    const { paths } = await readLearning(this.#options.db, scope, { id: run.recordId, version: run.version });
+    const surprise = surpriseOf(trace.path, paths);
+    const nested = entries.flatMap((entry) =>
+      entry.kind === "call" && entry.target.kind === "capability"
+        ? [{ capability: entry.target.name, runId: entry.target.runId }]
+        : [],
+    );
+    return { ...(await this.#name(run)), trace, surprise, nested, entries: entries.length };
   }
 
-  /** Runs the program again against what its calls were answered then. Nothing is called. */
+  /** Runs the program again against what its calls were answered then. Nothing is called; what succeeds is verified. */
   async replay(scope: Scope, id: string): Promise<ReplayReport> {
     const { db, programs, sandbox, limits } = this.#options;
     const run = await this.#find(scope, id);
@@ -100,12 +108,14 @@ export class Inspector {
         ? []
         : [`the error was ${run.error?.message ?? "none"}, now ${error ?? "none"}`]),
     ];
-    return { id: run.id, same: differences.length === 0, result, error, path, differences };
+    const same = differences.length === 0;
+    if (same && run.state === "succeeded") await markVerified(db, scope, { id: run.recordId, version: run.version });
+    return { id: run.id, same, result, error, path, differences };
   }
 
   async capability(scope: Scope, name: string): Promise<CapabilityDetails> {
     const { db, programs } = this.#options;
-    const { capability, structure } = await programs.byName(scope, name);
+    const { capability, structure } = await programs.byName({ scope, principal: OWNER }, name);
     const subject = `cap:${capability.id}`;
     const schemas = await readOutputSchemas(db, scope, [subject]);
     return {

@@ -48,6 +48,18 @@ async function seedLearning(db: DatabaseClient["db"], record: string): Promise<v
     .values({ ...scope, subject: "fs:read", schema: `{"type":"object"}` })
     .execute();
   await db
+    .insertInto("capability_suggestion")
+    .values({
+      ...scope,
+      id: newId(),
+      record_id: record,
+      suggested_name: "fs:read_json",
+      confidence: 0.1 + 0.2,
+      reasoning: "tools",
+      source: "heuristic",
+    })
+    .execute();
+  await db
     .insertInto("tool_edge")
     .values({ ...scope, from_id: "fs:read", to_id: "fs:write", edge_type: "provides", source: "observed" })
     .execute();
@@ -194,7 +206,7 @@ test("every table of the schema that holds memory is in an export", async () => 
   // what a person granted here is nothing that a file may bring along
   const grants = ["approvals", "permission_rules"];
   // answers that can be computed again
-  const caches = ["capability_memo"];
+  const caches = ["capability_memo", "embedding_cache"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
     .filter((name) => ![...coordination, ...grants, ...caches].includes(name));

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
@@ -55,8 +55,9 @@ function checkAddress(headers: IncomingHttpHeaders, { hosts, resourceServer }: G
   return undefined;
 }
 
-function isOwner(request: IncomingMessage, { token, resourceServer }: GuardSettings): boolean {
-  if (!hasToken(request.headers.authorization, token)) return false;
+function isOwner(request: IncomingMessage, settings: GuardSettings): boolean {
+  const { resourceServer } = settings;
+  if (!hasToken(request.headers.authorization, settings)) return false;
   return resourceServer === undefined || isFromHere(request, resourceServer.host);
 }
 
@@ -106,11 +107,16 @@ function originHost(origin: string): string {
 }
 
 /** Compares digests, so that neither time nor length tells anything about the token. */
-function hasToken(authorization: string | undefined, token: string): boolean {
+function hasToken(authorization: string | undefined, settings: GuardSettings): boolean {
   const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "";
-  return timingSafeEqual(digest(given), digest(token));
+  const wanted = wantedDigests.get(settings) ?? digest(settings.token);
+  wantedDigests.set(settings, wanted);
+  return timingSafeEqual(digest(given), wanted);
 }
 
+/** Each request is compared with the same token. */
+const wantedDigests = new WeakMap<GuardSettings, Buffer>();
+
 function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

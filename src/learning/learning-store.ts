@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
@@ -62,6 +63,13 @@ export async function readLearning(
   };
 }
 
+/** How rare the way is that a run took, among all runs of its version: 0 where they all go it. */
+export function surpriseOf(path: readonly string[], known: Learning["paths"]): number {
+  const total = known.reduce((sum, { count }) => sum + count, 0);
+  const same = known.find((each) => isDeepStrictEqual(each.path, path))?.count ?? 0;
+  return total === 0 ? 0 : Math.round((1 - same / total) * 1000) / 1000;
+}
+
 export async function readOutputSchemas(
   db: Db,
   { org, project }: Scope,
@@ -98,45 +106,4 @@ export async function widenOutputSchema(
       .execute();
     return schema;
   });
-}
-
-export interface EdgeStatistics {
-  readonly from: string;
-  readonly to: string;
-  readonly type: string;
-  readonly observed: number;
-  /** How sure it is that the two belong together, from 0 to 1. */
-  readonly confidence: number;
-}
-
-/** Connections among these tools and capabilities. */
-export async function readEdges(
-  db: Db,
-  { org, project }: Scope,
-  subjects: readonly string[],
-): Promise<EdgeStatistics[]> {
-  const rows = await db
-    .selectFrom("tool_edge")
-    .select(["from_id", "to_id", "edge_type", "source", "observed_count"])
-    .where("org", "=", org)
-    .where("project", "=", project)
-    .where("from_id", "in", [...subjects])
-    .where("to_id", "in", [...subjects])
-    .orderBy("from_id")
-    .orderBy("to_id")
-    .orderBy("edge_type")
-    .execute();
-  return rows.map((row) => ({
-    from: row.from_id,
-    to: row.to_id,
-    type: row.edge_type,
-    observed: row.observed_count,
-    confidence: edgeConfidence(row.source, row.observed_count),
-  }));
-}
-
-/** Schemas that fit say little, a program that connects the two more, and each run that did more still. */
-function edgeConfidence(source: "template" | "inferred" | "observed", observed: number): number {
-  if (source === "template") return 0.3;
-  return source === "inferred" ? 0.5 : Math.max(0.5, observed / (observed + 1));
 }

@@ -1,18 +1,12 @@
 import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
-
-export interface LearnedEdge {
-  /** `server:tool`, or `cap:` and the id of a capability. */
-  readonly from: string;
-  readonly to: string;
-  readonly type: "sequence" | "provides" | "contains";
-}
+import type { GraphEdge } from "../graph/edge-store.ts";
 
 /** How calls were connected in a run: what followed what, and whose result went where. */
 export function observedEdges(
   structure: StaticStructure,
   path: readonly string[],
   subjectOf: (node: StructureNode) => string | undefined,
-): LearnedEdge[] {
+): GraphEdge[] {
   const visited = new Set(path);
   const subjects = new Map(
     structure.nodes.flatMap((node) => {
@@ -27,22 +21,22 @@ function sequences(
   { edges }: StaticStructure,
   visited: ReadonlySet<string>,
   subjects: ReadonlyMap<string, string>,
-): LearnedEdge[] {
+): GraphEdge[] {
   const next = Map.groupBy(
     edges.filter(({ from, to, type }) => type !== "provides" && visited.has(from) && visited.has(to)),
     ({ from }) => from,
   );
   const following = new Map([...next].map(([from, group]) => [from, group.map(({ to }) => to)]));
   return [...subjects].flatMap(([node, from]) =>
-    followers(node, following, subjects).flatMap((follower): LearnedEdge[] => {
+    followers(node, following, subjects).flatMap((follower): GraphEdge[] => {
       const to = subjects.get(follower);
       return to === undefined || to === from ? [] : [{ from, to, type: "sequence" }];
     }),
   );
 }
 
-function provisions({ edges }: StaticStructure, subjects: ReadonlyMap<string, string>): LearnedEdge[] {
-  return edges.flatMap((edge): LearnedEdge[] => {
+function provisions({ edges }: StaticStructure, subjects: ReadonlyMap<string, string>): GraphEdge[] {
+  return edges.flatMap((edge): GraphEdge[] => {
     const [from, to] = [subjects.get(edge.from), subjects.get(edge.to)];
     const isKnown = edge.type === "provides" && from !== undefined && to !== undefined && from !== to;
     return isKnown ? [{ from, to, type: "provides" }] : [];
@@ -67,6 +61,15 @@ function followers(
   return found;
 }
 
-function distinct(edges: readonly LearnedEdge[]): LearnedEdge[] {
+function distinct(edges: readonly GraphEdge[]): GraphEdge[] {
   return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to} ${edge.type}`, edge])).values()];
+}
+
+/** The same of a program that has not run: everything its text connects, whichever way it will go. */
+export function structureEdges(
+  structure: StaticStructure,
+  subjectOf: (node: StructureNode) => string | undefined,
+): GraphEdge[] {
+  const everything = structure.nodes.map(({ id }) => id);
+  return observedEdges(structure, everything, subjectOf);
 }

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../json.ts";
 
 /** The shape of values that were seen: the part of JSON Schema that can be learned from examples. */
-export interface SeenSchema {
+export type SeenSchema = {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, SeenSchema>>;
   readonly required?: readonly string[];
   readonly items?: SeenSchema;
-}
+};
 
 /** Objects with more keys than this, or with ever new ones, are maps, not records. */
 const MOST_PROPERTIES = 100;

@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
 import { findHeaderParams } from "../upstream/param-headers.ts";
+import { principalOf } from "../auth/caller.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
@@ -20,6 +21,7 @@ import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState } from "./relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
+import { handleCalls } from "./short-way.ts";
 import type { ToolNames } from "./surface.ts";
 import { createToolCaller } from "./tool-caller.ts";
 import { traceCall } from "./trace-call.ts";
@@ -115,8 +117,9 @@ function createClientReader({ server }: McpServer): ReadClient {
 }
 
 function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames | undefined): void {
-  server.setRequestHandler("tools/list", ({ params }) => {
-    const { items, ...rest } = paginate(gateway.surface.listTools(names), params?.cursor);
+  server.setRequestHandler("tools/list", async ({ params }, ctx) => {
+    const listed = await gateway.listTools(names, principalOf(ctx.http?.authInfo)?.id);
+    const { items, ...rest } = paginate(listed, params?.cursor);
     return { tools: items, ...rest };
   });
   server.setRequestHandler("prompts/list", ({ params }) => {
@@ -133,9 +136,9 @@ function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames |
   });
 }
 
-function handleTools({ server }: McpServer, serving: Serving): void {
-  const callTool = createToolCaller({ ...serving, server });
-  server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
+function handleTools(mcp: McpServer, serving: Serving): void {
+  const callTool = createToolCaller({ ...serving, server: mcp.server });
+  handleCalls(mcp, ({ params }, ctx) => callTool(params, ctx));
 }
 
 function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {

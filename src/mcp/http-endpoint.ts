@@ -136,14 +136,27 @@ function isRequest(body: unknown): boolean {
 
 async function readJson(request: IncomingMessage, limit: number): Promise<Body> {
   if (request.method !== "POST") return { kind: "parsed", value: undefined };
+  const body = await readBytes(request, limit);
+  return body === undefined ? { kind: "too large" } : parseText(body.toString("utf8"));
+}
+
+/** undefined: it is longer than the limit. With events, since an iterator takes longer than a small body. */
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
-    else chunks.length = 0;
-    if (size > limit + MOST_FORGOTTEN_BYTES) break;
-  }
-  if (size > limit) return { kind: "too large" };
-  return parseText(Buffer.concat(chunks).toString("utf8"));
+  return new Promise((resolve, reject) => {
+    const end = (): void => resolve(size > limit ? undefined : Buffer.concat(chunks));
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else chunks.length = 0;
+      if (size <= limit + MOST_FORGOTTEN_BYTES) return;
+      end();
+      request.destroy();
+    });
+    request.once("end", end).once("error", reject);
+    request.once("close", () => {
+      if (!request.complete) reject(new Error("the request was broken off"));
+    });
+  });
 }

@@ -14,7 +14,7 @@ interface PendingQuestion {
 
 /** A call that outlives the exchange it began in: it may stop at a question and go on with the answer. */
 class ParkedCall {
-  readonly id = randomUUID();
+  #id: string | undefined;
   readonly #result: Promise<CallResult>;
   readonly #abort = new AbortController();
   readonly #questions: PendingQuestion[] = [];
@@ -24,6 +24,11 @@ class ParkedCall {
   constructor(run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>) {
     this.#result = run((question) => this.#ask(question), this.#abort.signal);
     this.#result.catch(() => undefined); // it is awaited by whoever resumes the call, or nobody cares any more
+  }
+
+  /** Only calls that ask something need one. */
+  get id(): string {
+    return (this.#id ??= randomUUID());
   }
 
   /** The result or the next question, whichever comes first. The caller's signal counts only meanwhile. */

@@ -7,6 +7,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { contentHash } from "../content-hash.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import type { Ask, Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/current-protocol.ts";
@@ -18,8 +19,8 @@ import type { PassedMeta } from "./trace-call.ts";
 /** What travels with a question and comes back with its answer, sealed. */
 export type RequestState =
   | { readonly kind: "parked"; readonly call: string }
-  /** The server's own state, of a server that speaks the current protocol itself. */
-  | { readonly kind: "upstream"; readonly state: string };
+  /** The server's own state, of a server that speaks the current protocol itself, and the call it belongs to. */
+  | { readonly kind: "upstream"; readonly state: string; readonly call?: string };
 
 export interface RelayRequest {
   readonly target: ResolvedTarget;
@@ -29,6 +30,8 @@ export interface RelayRequest {
   readonly meta: PassedMeta;
   /** Arguments that travel as HTTP headers too. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the request may be made; it may ask a person first, who has been asked when it goes on after a question. */
+  readonly permit?: (given: { readonly ask?: Ask; readonly wasAsked: boolean }) => Promise<void>;
   readonly ctx: ServerContext;
 }
 
@@ -70,12 +73,15 @@ export class Relay {
     const state = ctx.mcpReq.requestState<RequestState>();
     const notices = createNoticeChain(ctx);
     const { capabilities } = this.#readClient(ctx);
-    const canAsk = capabilities?.elicitation !== undefined;
+    const offered = (ask: Ask): Pick<OwnRun, "ask" | "sample"> => ({
+      ...(capabilities?.elicitation === undefined ? {} : { ask }),
+      ...(capabilities?.sampling === undefined ? {} : { sample: ask }),
+    });
     const outcome =
       state?.kind === "parked"
         ? await this.#resume(state.call, ctx)
         : await this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
-            run({ signal, progress: notices.progress, ...(canAsk ? { ask } : {}) }),
+            run({ signal, progress: notices.progress, ...offered(ask) }),
           );
     await notices.sent();
     return outcome.kind === "question"
@@ -83,11 +89,8 @@ export class Relay {
       : { kind: "done", result: outcome.result };
   }
 
-  #start(
-    { target, method, params, meta, headers, ctx }: RelayRequest,
-    state: RequestState | undefined,
-    notices: NoticeChain,
-  ): Promise<CallOutcome> {
+  #start(request: RelayRequest, state: RequestState | undefined, notices: NoticeChain): Promise<CallOutcome> {
+    const { target, method, params, meta, headers, ctx } = request;
     const { inputResponses } = ctx.mcpReq;
     const client = this.#readClient(ctx);
     const current = {
@@ -96,8 +99,10 @@ export class Relay {
       ...(inputResponses === undefined ? {} : { inputResponses }),
       ...(state?.kind === "upstream" ? { requestState: state.state } : {}),
     };
-    return this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
-      target.upstream.request({
+    return this.#gateway.parked.start(ctx.mcpReq.signal, async (ask, signal) => {
+      const wasAsked = state?.kind === "upstream" && state.call === hashCall(request);
+      await request.permit?.({ wasAsked, ...(client.capabilities?.elicitation === undefined ? {} : { ask }) });
+      return target.upstream.request({
         method,
         params: { ...params, ...meta },
         current,
@@ -112,8 +117,8 @@ export class Relay {
             throw new ProtocolError(INVALID_REQUEST, `The client that called does not support ${question.method}`);
           return ask(nameOrigin(question, target.server));
         },
-      }),
-    );
+      });
+    });
   }
 
   async #resume(call: string, ctx: ServerContext): Promise<CallOutcome> {
@@ -127,14 +132,18 @@ export class Relay {
     return outcome;
   }
 
-  async #toResult(outcome: CallOutcome, { ctx, target }: RelayRequest): Promise<CallResult> {
+  async #toResult(outcome: CallOutcome, request: RelayRequest): Promise<CallResult> {
+    const { ctx, target } = request;
     if (outcome.kind === "question") return this.#toQuestion(outcome, ctx);
     const { result } = outcome;
     if (result["resultType"] !== "input_required") return result;
     const asked = { ...result, ...nameOrigins(result["inputRequests"], target.server) };
     const state = result["requestState"];
     if (typeof state !== "string") return asked;
-    return { ...asked, requestState: await this.#codec.mint({ kind: "upstream", state }, ctx) };
+    return {
+      ...asked,
+      requestState: await this.#codec.mint({ kind: "upstream", state, call: hashCall(request) }, ctx),
+    };
   }
 
   async #toQuestion({ call, question }: AskedOutcome, ctx: ServerContext): Promise<CallResult> {
@@ -151,11 +160,18 @@ export interface OwnRun {
   readonly progress: NoticeChain["progress"];
   /** Where the client can put a form before a person. */
   readonly ask?: Ask;
+  /** Where the client lends its model. */
+  readonly sample?: Ask;
 }
 
 export type OwnOutcome =
   | { readonly kind: "done"; readonly result: CallResult }
   | { readonly kind: "question"; readonly result: CallResult };
+
+/** Tells calls apart: what was agreed to for one holds for no other. */
+function hashCall({ target, method, params }: RelayRequest): string {
+  return contentHash({ server: target.server, method, params });
+}
 
 /** From the least to the most severe. */
 const LOG_LEVELS: readonly unknown[] = [

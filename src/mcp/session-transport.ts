@@ -10,6 +10,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { GuardedRequest } from "../auth/caller.ts";
+import { isOrdinaryCall } from "./short-way.ts";
 
 const SESSION_ENDED = -32_000;
 const INVALID_REQUEST = -32_600;
@@ -96,8 +97,14 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
   }
 
   #answer(response: ServerResponse, message: JSONRPCMessage): void {
-    if (response.headersSent) response.end(toEvent(message));
-    else response.writeHead(200, this.#headers("application/json")).end(JSON.stringify(message));
+    if (response.headersSent) {
+      response.end(toEvent(message));
+      return;
+    }
+    const body = JSON.stringify(message);
+    // with its length known the answer is one piece, and read as one
+    const headers = { ...this.#headers("application/json"), "Content-Length": Buffer.byteLength(body) };
+    response.writeHead(200, headers).end(body);
   }
 
   #tell(response: ServerResponse, message: JSONRPCMessage): void {
@@ -129,7 +136,6 @@ function isPlainRequest({ method, headers }: IncomingMessage, body: unknown): bo
     accept.includes("application/json") &&
     accept.includes("text/event-stream") &&
     (version === undefined || (typeof version === "string" && SUPPORTED_PROTOCOL_VERSIONS.includes(version))) &&
-    isJSONRPCRequest(body) &&
-    body.method !== "initialize"
+    (isOrdinaryCall(body) || (isJSONRPCRequest(body) && body.method !== "initialize"))
   );
 }

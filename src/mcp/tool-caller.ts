@@ -6,15 +6,18 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { principalOf } from "../auth/caller.ts";
+import { OWNER } from "../capabilities/scope.ts";
+import type { JsonObject } from "../json.ts";
 import { paramHeaders } from "../upstream/param-headers.ts";
 import { callOwnTool, type MadeCall } from "./call-own-tool.ts";
 import { fitResult } from "./fit-result.ts";
-import { CapabilityNotFound, type Gateway, type ResolvedTool } from "./gateway.ts";
+import { CapabilityRefused } from "./capability-calls.ts";
+import type { Gateway, ResolvedTool } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import type { CallContext } from "./own-tool.ts";
-import { type Relay, toRefusal, toToolError } from "./relay.ts";
+import { type Relay, type RelayRequest, toRefusal, toToolError } from "./relay.ts";
 import { type CallTrace, traceCall } from "./trace-call.ts";
-import { isQuestion, trackCall } from "./track-call.ts";
+import { isQuestion, isRefusal, trackCall } from "./track-call.ts";
 import { mirrorStructured } from "./verbatim-results.ts";
 
 export interface ToolCallerParts {
@@ -66,7 +69,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
       );
       return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
     }).catch((error: unknown) => {
-      if (!(error instanceof CapabilityNotFound)) return toRefusal(error) as CallToolResult;
+      if (!(error instanceof CapabilityRefused)) return toRefusal(error) as CallToolResult;
       return { content: [{ type: "text", text: error.message }], isError: true };
     });
 }
@@ -74,14 +77,33 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
 type Target<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
 
 async function passOn(
-  { relay }: ToolCallerParts,
+  { gateway, relay, server }: ToolCallerParts,
   target: Target<"upstream">,
   { params, ctx, trace }: Call,
 ): Promise<MadeCall> {
   const headers = paramHeaders(target.tool.inputSchema, params.arguments);
+  const permit: RelayRequest["permit"] = ({ wasAsked, ...asking }) =>
+    gateway.permitCall({
+      tool: target.canonical,
+      definition: target.tool,
+      args: (params.arguments ?? {}) as JsonObject,
+      caller: { principal: principalOf(ctx.http?.authInfo)?.id ?? OWNER, client: clientName(server, ctx), ...asking },
+      wasAsked,
+    });
   const result = await relay
-    .pass({ target, method: "tools/call", params: { ...params, name: target.name }, meta: trace.meta, headers, ctx })
-    .catch(toToolError);
+    .pass({
+      target,
+      method: "tools/call",
+      params: { ...params, name: target.name },
+      meta: trace.meta,
+      headers,
+      permit,
+      ctx,
+    })
+    .catch((error: unknown) => {
+      if (isRefusal(error)) throw error;
+      return toToolError(error);
+    });
   return { result: result as unknown as CallToolResult, whole: false };
 }
 

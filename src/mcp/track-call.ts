@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Principal } from "../auth/principal.ts";
+import { PmlError } from "../errors.ts";
 import type { ToolUse } from "../usage/usage-store.ts";
 import { errorCode } from "./error-code.ts";
 import type { Gateway, ResolvedTool } from "./gateway.ts";
@@ -42,7 +43,7 @@ export async function trackCall<Outcome extends CallOutcome>(
     gateway.usage.record({ ...subject, client, principal, outcome, ...figures, ...more });
   };
   try {
-    const target = gateway.resolveTool(name);
+    const target = await gateway.resolveTool(name, principal?.id);
     subject = { server: target.server, tool: target.name };
     const outcome = await run(target);
     const { result, errorCode: code } = outcome;
@@ -53,10 +54,17 @@ export async function trackCall<Outcome extends CallOutcome>(
     }
     return { ...outcome, target, size };
   } catch (error) {
-    const refused = subject.server === "" || error instanceof LimitReached;
+    const refused = subject.server === "" || error instanceof LimitReached || isRefusal(error);
     record(refused ? "refused" : signal.aborted ? "cancelled" : "error", { errorCode: errorCode(error) });
     throw error;
   }
+}
+
+const REFUSALS: readonly unknown[] = ["permission_denied", "approval_required", "approval_refused"];
+
+/** A rule or a person said no, or has not said yes yet: the call was not made. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof PmlError && REFUSALS.includes(error.code);
 }
 
 /** The call is not over: its server wants to know something first. */

@@ -116,6 +116,14 @@ export async function expireOverdue(tx: Tx, binding?: string): Promise<ScopedApp
   return rows.map((row) => ({ scope: { org: row.org, project: row.project }, approval: toApproval(row) }));
 }
 
+/** What could last be decided or used long ago, whatever became of it. */
+export async function dropOldApprovals(db: Db, days: number): Promise<void> {
+  await db
+    .deleteFrom("approvals")
+    .where("expires_at", "<", sql<Date>`now() - make_interval(secs => ${days * 86_400})`)
+    .execute();
+}
+
 export interface ScopedApproval {
   readonly scope: Scope;
   readonly approval: Approval;

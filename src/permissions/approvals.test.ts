@@ -182,6 +182,22 @@ describe.each(engines)("approvals on %s", (engine) => {
     });
   });
 
+  test("what could last be used long ago is dropped, and stays in the audit log", async () => {
+    await using client = await openTestDatabase(engine);
+    await using opened = await openPermissions(client);
+    const { permissions } = opened;
+    const [old, recent] = [askFor({ codeHash: "old" }), askFor({ codeHash: "recent" })];
+    const { id } = await permissions.requestApproval(scope, old);
+    await permissions.decideApproval(scope, id, yes);
+    await letExpire(client);
+    const kept = await permissions.requestApproval(scope, recent);
+    await permissions.dropApprovals(1);
+    expect(await permissions.listApprovals(scope)).toHaveLength(2);
+    await permissions.dropApprovals(0);
+    expect((await permissions.listApprovals(scope)).map((each) => each.id)).toEqual([kept.id]);
+    expect(await readAudit(client)).toContain("approval.decide approved");
+  });
+
   test("a waiter finds a decision of which nobody told it", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client, 30);

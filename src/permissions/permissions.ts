@@ -1,4 +1,4 @@
-import type { Scope } from "../capabilities/scope.ts";
+import { DEFAULT_SCOPE, type Scope } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { type ErrorReport, PmlError } from "../errors.ts";
@@ -13,12 +13,13 @@ import type {
   DecidedApproval,
   RememberedRule,
 } from "./approval.ts";
-import { findApproval, listApprovals } from "./approval-store.ts";
+import { dropOldApprovals, findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts";
+import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, Routing, ToolVerdict } from "./plan.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
+import { decide, findRouting } from "./rules.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
 
@@ -33,7 +34,11 @@ export interface Permissions extends AsyncDisposable {
   readonly problem: ErrorReport | undefined;
   /** Something could not be read that may have forbidden something. */
   denyAll(error: unknown): void;
+  /** Where a tool runs, as far as the rules say it. */
+  findRouting(toolId: string): Routing | undefined;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
+  /** What the rules say of a tool by itself; what people allowed to programs does not count. */
+  decideTool(tool: PlannedTool): ToolVerdict;
   /** The same question, asked again while it is open, is the same approval. */
   requestApproval(scope: Scope, request: ApprovalRequest): Promise<Approval>;
   findApproval(scope: Scope, id: string): Promise<Approval | undefined>;
@@ -46,6 +51,8 @@ export interface Permissions extends AsyncDisposable {
   /** Resolves once it is no longer pending, whoever decided; rejects with the signal's reason. */
   waitForDecision(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
   expireApprovals(): Promise<void>;
+  /** Those that could last be used this many days ago. */
+  dropApprovals(days: number): Promise<void>;
   listRules(scope: Scope): Promise<RememberedRule[]>;
   removeRule(scope: Scope, id: string, by: string): Promise<RememberedRule>;
 }
@@ -67,7 +74,9 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ ttlMinutes } = config.approvals);
+      options.events.publish({ kind: "permissions_changed", ...DEFAULT_SCOPE });
     },
+    findRouting: (toolId) => findRouting(rules, toolId),
     get problem() {
       return rules.kind === "broken" ? rules.error : undefined;
     },
@@ -77,6 +86,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
       if (!verdict.tools.some(({ rememberable }) => rememberable)) return verdict;
       return decidePlan(rules, tools, context, await findFittingRules(db, scope, context));
     },
+    decideTool: (tool) => decide(rules, tool, { remembered: [] }),
     requestApproval: (scope, request) => approvals.request(scope, request, ttlMinutes),
     findApproval: (scope, id) => findApproval(db, scope, id),
     listApprovals: (scope, filter = {}) => listApprovals(db, scope, filter),
@@ -84,6 +94,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     useApproval: (scope, plan) => approvals.use(scope, plan),
     waitForDecision: (scope, id, signal) => approvals.wait(scope, id, signal),
     expireApprovals: () => approvals.expire(),
+    dropApprovals: (days) => dropOldApprovals(db, days),
     listRules: (scope) => listRules(db, scope),
     removeRule: (scope, id, by) => db.transaction().execute((tx) => removeRule(tx, scope, id, by)),
     [Symbol.asyncDispose]: () => approvals[Symbol.asyncDispose](),

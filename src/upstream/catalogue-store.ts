@@ -111,18 +111,20 @@ async function writeTools(
   const known = new Map((await readTools(tx, scope, server)).map((row) => [row.tool_id, row]));
   const offered = new Set(offer.tools.map((tool) => `${server}:${tool.name}`));
   const changes: ToolChange[] = [];
+  const written: ToolRow[] = [];
   for (const tool of firstOfEachName(offer.tools)) {
     const toolId = `${server}:${tool.name}`;
     const newHash = contentHash(tool);
     const old = known.get(toolId);
     if (old?.content_hash === newHash && old.removed_at === null) continue;
-    await upsertTool(tx, scope, { server, tool, hash: newHash });
+    written.push({ server, tool, hash: newHash });
     if (old === undefined || old.content_hash === newHash) continue;
     const verdict = (await findVerdict(tx, scope, toolId, newHash)) ?? (acceptsChanges ? "accepted" : null);
     const change = { toolId, oldHash: old.content_hash, newHash, verdict };
     changes.push(change);
     await insertChange(tx, scope, { ...change, before: old.definition, after: tool });
   }
+  await upsertTools(tx, scope, written);
   const removed = [...known.values()].filter((row) => row.removed_at === null && !offered.has(row.tool_id));
   for (const { tool_id } of removed) await markRemoved(tx, scope, tool_id);
   return changes;
@@ -144,8 +146,38 @@ interface ToolRow {
   readonly hash: string;
 }
 
-async function upsertTool(tx: Tx, scope: Scope, { server, tool, hash }: ToolRow): Promise<void> {
-  const content = {
+/** A server may have thousands, and one at a time they would keep the database busy for seconds. */
+const ROWS_PER_WRITE = 250;
+
+async function upsertTools(tx: Tx, scope: Scope, tools: readonly ToolRow[]): Promise<void> {
+  for (let start = 0; start < tools.length; start += ROWS_PER_WRITE) {
+    const rows = tools.slice(start, start + ROWS_PER_WRITE).map((each) => toRow(scope, each));
+    await tx
+      .insertInto("tool_schema")
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(["org", "project", "tool_id"]).doUpdateSet((row) => ({
+          title: row.ref("excluded.title"),
+          description: row.ref("excluded.description"),
+          input_schema: row.ref("excluded.input_schema"),
+          output_schema: row.ref("excluded.output_schema"),
+          annotations: row.ref("excluded.annotations"),
+          definition: row.ref("excluded.definition"),
+          content_hash: row.ref("excluded.content_hash"),
+          changed_at: sql<Date>`now()`,
+          removed_at: null,
+        })),
+      )
+      .execute();
+  }
+}
+
+function toRow(scope: Scope, { server, tool, hash }: ToolRow) {
+  return {
+    ...scope,
+    tool_id: `${server}:${tool.name}`,
+    server_id: server,
+    name: tool.name,
     title: tool.title ?? null,
     description: tool.description ?? null,
     input_schema: JSON.stringify(tool.inputSchema),
@@ -154,15 +186,6 @@ async function upsertTool(tx: Tx, scope: Scope, { server, tool, hash }: ToolRow)
     definition: JSON.stringify(tool),
     content_hash: hash,
   };
-  await tx
-    .insertInto("tool_schema")
-    .values({ ...scope, tool_id: `${server}:${tool.name}`, server_id: server, name: tool.name, ...content })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["org", "project", "tool_id"])
-        .doUpdateSet({ ...content, changed_at: sql<Date>`now()`, removed_at: null }),
-    )
-    .execute();
 }
 
 interface ChangeRow extends ToolChange {

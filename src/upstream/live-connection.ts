@@ -4,9 +4,9 @@ import type { Logger } from "../log.ts";
 import { ActiveCalls, type Listener } from "./active-calls.ts";
 import { type Connection, connectServer } from "./connect.ts";
 import { adaptRequest, type CurrentParams, isModern } from "./current-protocol.ts";
+import { sendRequest } from "./direct-calls.ts";
 import { CallTimeout, isTimeout, SessionGone } from "./failures.ts";
 import type { ServerAuth } from "./oauth/server-auth.ts";
-import { anyResult } from "./passthrough.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { createLossCheck, findLoss, isSessionGone } from "./remote-loss.ts";
 import type { ServerOutput } from "./server-output.ts";
@@ -106,18 +106,20 @@ export class LiveConnection implements AsyncDisposable {
     using call = this.#calls.begin({ listener: request, subject: subjectOf(request), turn });
     const { callMs, longestCallMs } = this.#options.limits;
     try {
-      return await this.client.request({ method, params }, anyResult, {
-        timeout: callMs,
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: longestCallMs,
-        allowInputRequired: true,
-        ...options,
-        ...(signal === undefined ? {} : { signal }),
-        // Asked for even when nobody listens: without it a server sends none, and the call could time out.
-        onprogress: (progress) => {
-          onProgress?.(progress);
+      return await sendRequest(
+        this.client,
+        { method, params },
+        {
+          timeout: callMs,
+          maxTotalTimeout: longestCallMs,
+          ...options,
+          ...(signal === undefined ? {} : { signal }),
+          // Asked for even when nobody listens: without it a server sends none, and the call could time out.
+          onprogress: (progress) => {
+            onProgress?.(progress);
+          },
         },
-      });
+      );
     } catch (error) {
       const { name } = this.#options;
       const loss = findLoss(error, session);

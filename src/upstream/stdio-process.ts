@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { readLines, WholeLines } from "../lines.ts";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
 import { writeTogether } from "../write-together.ts";
@@ -42,8 +43,7 @@ export class StdioProcess implements Transport {
   readonly #server: StdioServer;
   readonly #options: StdioProcessOptions;
   #child: ChildProcess | undefined;
-  #received: Buffer[] = [];
-  #receivedBytes = 0;
+  readonly #output = new WholeLines();
   readonly #stderr: string[] = [];
   #stderrRest = "";
   #exit: string | undefined;
@@ -136,24 +136,10 @@ export class StdioProcess implements Transport {
     if (pid !== undefined) signalGroup(pid, signal);
   }
 
-  /** Lines are cut as bytes: a character may be split between two chunks. */
   #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#received.push(chunk.subarray(start, end));
-      const line = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received);
-      this.#received = [];
-      this.#receivedBytes = 0;
-      start = end + 1;
-      this.#deliver((line ?? chunk).toString("utf8"));
-    }
-    if (start < chunk.length) this.#keepPart(chunk.subarray(start));
-  }
-
-  #keepPart(part: Buffer): void {
-    this.#received.push(part);
-    this.#receivedBytes += part.length;
-    if (this.#receivedBytes <= LONGEST_MESSAGE_BYTES) return;
+    const whole = this.#output.push(chunk);
+    if (whole !== undefined) for (const line of readLines(whole)) this.#deliver(line);
+    if (this.#output.heldBytes <= LONGEST_MESSAGE_BYTES) return;
     this.#exit = `it sent a line of more than ${LONGEST_MESSAGE_BYTES} bytes`;
     this.#killGroup("SIGKILL");
   }

@@ -6,6 +6,7 @@ import { PmlError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { type KnownOffer, readOffers, type ToolChange, writeEra, writeOffer } from "./catalogue-store.ts";
 import type { EraVerdict } from "./era-verdict.ts";
+import { connectGradually } from "./connect-gradually.ts";
 import { contentHash, type Offer } from "./offer.ts";
 import type { LoginAnswer, Logins, StartedLogin } from "./oauth/logins.ts";
 import type { ProcessGroups } from "./process-groups.ts";
@@ -96,9 +97,11 @@ export class Upstreams implements AsyncDisposable {
     await Promise.all(leaving.map(({ server }) => server[Symbol.asyncDispose]()));
   }
 
-  /** Connects every server, each at its own pace. Failures are in their status. */
+  /** Connects every server; those whose offer is known are not urgent. Failures are in their status. */
   connectInBackground(): void {
-    for (const { server } of this.#members.values()) server.connect().catch(() => undefined);
+    const members = [...this.#members.values()];
+    for (const { offer, server } of members) if (offer === undefined) server.connect().catch(() => undefined);
+    void connectGradually(members.flatMap(({ offer, server }) => (offer === undefined ? [] : [server])));
   }
 
   get known(): readonly KnownServer[] {

@@ -32,7 +32,7 @@ async function openScene(config: Record<string, unknown> = {}): Promise<Scene> {
 const WRITES = `const { count } = await mcp.counting.add({ key: "asked" }); return count;`;
 
 describe("a program that writes", () => {
-  test("[10.1-AC8] waits for a person, across a restart, and then runs once", async () => {
+  test("[10.1-AC8] [E10-FR1c] [E10-M5] waits for a person, across a restart, and then runs once", async () => {
     await using scene = await openScene();
     const home = scene.home.path;
     let workflow = "";
@@ -94,7 +94,7 @@ describe("a program that writes", () => {
 });
 
 describe("rules", () => {
-  test("a denied tool stops the program before it runs, and inside it cannot be reached by a computed name", async () => {
+  test("[E10-FR1b] a denied tool stops the program before it runs, and inside it cannot be reached by a computed name", async () => {
     await using scene = await openScene({ permissions: { deny: ["counting:add"], allow: ["counting:list"] } });
     await using connected = await connectClient(scene.home.path, {
       answer: { action: "accept", content: { answer: "once" } },

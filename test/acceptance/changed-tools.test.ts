@@ -51,7 +51,7 @@ async function lists({ client }: TestClient, tool: string): Promise<boolean> {
 
 const listsEcho = (client: TestClient): Promise<boolean> => lists(client, "chaos__echo");
 
-test("block: a changed tool is hidden and refused until a person accepts it, also after a restart", async () => {
+test("block: a changed tool is hidden and refused until a person accepts it, also after a restart [mcp-31]", async () => {
   await using setting = await startSetting("block");
   const { home, client } = setting;
   const options = { home: home.path };

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
+import { shareGateway } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
@@ -34,73 +35,67 @@ async function ready(home: string, names: readonly string[]): Promise<void> {
   });
 }
 
-describe.each(clientKinds)("a client over $transport, $era", (kind) => {
-  test("lists, calls, and gets back everything a server sends", async () => {
-    await using home = await makeFolder();
-    writeConfig(home.path, { mcpServers: { everything: servers.everything } });
-    await runJson(["up"], { home: home.path });
-    await ready(home.path, ["everything"]);
-    await using connected = await connectClient(home.path, { ...kind, answer: form });
-    const { client } = connected;
+describe("with one server", () => {
+  const home = shareGateway({ everything: servers.everything });
 
-    const { tools } = await client.listTools();
-    const sum = tools.find(({ name }) => name === "everything__get_sum");
-    expect(sum).toMatchObject({
-      _meta: { "dev.pml/canonicalName": "everything:get-sum" },
-      inputSchema: { type: "object" },
+  describe.each(clientKinds)("a client over $transport, $era", (kind) => {
+    test("lists, calls, and gets back everything a server sends", async () => {
+      await using connected = await connectClient(home().path, { ...kind, answer: form });
+      const { client } = connected;
+
+      const { tools } = await client.listTools();
+      const sum = tools.find(({ name }) => name === "everything__get_sum");
+      expect(sum).toMatchObject({
+        _meta: { "dev.pml/canonicalName": "everything:get-sum" },
+        inputSchema: { type: "object" },
+      });
+      for (const { name } of tools) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,49}$/);
+      expect(tools.map(({ name }) => name)).not.toContain("everything__simulate_research_query");
+
+      for (const name of ["everything__get_sum", "everything:get-sum", "everything__get-sum"]) {
+        const result = await client.callTool({ name, arguments: { a: 2, b: 3 } });
+        expect(result.content).toEqual([{ type: "text", text: "The sum of 2 and 3 is 5." }]);
+      }
+      const image = await client.callTool({ name: "everything__get_tiny_image", arguments: {} });
+      expect(image.content).toContainEqual(
+        expect.objectContaining({ type: "image", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) }),
+      );
+      const structured = await client.callTool({
+        name: "everything__get_structured_content",
+        arguments: { location: "New York" },
+      });
+      expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
+
+      const progress: number[] = [];
+      await client.callTool(
+        { name: "everything__trigger_long_running_operation", arguments: { duration: 0.4, steps: 4 } },
+        { onprogress: (step) => progress.push(step.progress) },
+      );
+      expect(progress.slice(0, 3)).toEqual([1, 2, 3]);
+
+      const asked = await client.callTool({ name: "everything__trigger_elicitation_request", arguments: {} });
+      expect(connected.questions).toEqual([expect.stringMatching(/^\[everything\] /)]);
+      expect(JSON.stringify(asked.content)).toContain("- Name: Ada");
     });
-    for (const { name } of tools) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,49}$/);
-    expect(tools.map(({ name }) => name)).not.toContain("everything__simulate_research_query");
 
-    for (const name of ["everything__get_sum", "everything:get-sum", "everything__get-sum"]) {
-      const result = await client.callTool({ name, arguments: { a: 2, b: 3 } });
-      expect(result.content).toEqual([{ type: "text", text: "The sum of 2 and 3 is 5." }]);
-    }
-    const image = await client.callTool({ name: "everything__get_tiny_image", arguments: {} });
-    expect(image.content).toContainEqual(
-      expect.objectContaining({ type: "image", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) }),
-    );
-    const structured = await client.callTool({
-      name: "everything__get_structured_content",
-      arguments: { location: "New York" },
+    test("resources and prompts keep their server, and completion reaches it [mcp-20]", async () => {
+      await using connected = await connectClient(home().path, kind);
+      const { client } = connected;
+      const { resources } = await client.listResources();
+      const uri = resources[0]?.uri ?? "";
+      expect(uri).toMatch(/^pml\+everything:/);
+      const { contents } = await client.readResource({ uri });
+      expect(contents[0]?.uri).toBe(uri);
+      const { resourceTemplates } = await client.listResourceTemplates();
+      expect(resourceTemplates[0]?.uriTemplate).toMatch(/^pml\+everything:/);
+      const prompt = await client.getPrompt({ name: "everything__args_prompt", arguments: { city: "Paris" } });
+      expect(JSON.stringify(prompt.messages)).toContain("Paris");
+      const completed = await client.complete({
+        ref: { type: "ref/prompt", name: "everything__completable_prompt" },
+        argument: { name: "department", value: "E" },
+      });
+      expect(completed.completion.values).toEqual(["Engineering"]);
     });
-    expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
-
-    const progress: number[] = [];
-    await client.callTool(
-      { name: "everything__trigger_long_running_operation", arguments: { duration: 0.4, steps: 4 } },
-      { onprogress: (step) => progress.push(step.progress) },
-    );
-    expect(progress.slice(0, 3)).toEqual([1, 2, 3]);
-
-    const asked = await client.callTool({ name: "everything__trigger_elicitation_request", arguments: {} });
-    expect(connected.questions).toEqual([expect.stringMatching(/^\[everything\] /)]);
-    expect(JSON.stringify(asked.content)).toContain("- Name: Ada");
-    await runPml(["down"], { home: home.path });
-  });
-
-  test("resources and prompts keep their server, and completion reaches it [mcp-20]", async () => {
-    await using home = await makeFolder();
-    writeConfig(home.path, { mcpServers: { everything: servers.everything } });
-    await runJson(["up"], { home: home.path });
-    await ready(home.path, ["everything"]);
-    await using connected = await connectClient(home.path, kind);
-    const { client } = connected;
-    const { resources } = await client.listResources();
-    const uri = resources[0]?.uri ?? "";
-    expect(uri).toMatch(/^pml\+everything:/);
-    const { contents } = await client.readResource({ uri });
-    expect(contents[0]?.uri).toBe(uri);
-    const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates[0]?.uriTemplate).toMatch(/^pml\+everything:/);
-    const prompt = await client.getPrompt({ name: "everything__args_prompt", arguments: { city: "Paris" } });
-    expect(JSON.stringify(prompt.messages)).toContain("Paris");
-    const completed = await client.complete({
-      ref: { type: "ref/prompt", name: "everything__completable_prompt" },
-      argument: { name: "department", value: "E" },
-    });
-    expect(completed.completion.values).toEqual(["Engineering"]);
-    await runPml(["down"], { home: home.path });
   });
 });
 

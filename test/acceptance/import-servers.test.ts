@@ -90,6 +90,31 @@ test("import takes over a client's servers, says what changed, and prints no sec
   expect(Object.keys(made.config().mcpServers ?? {})).toEqual(["github", "web"]);
 });
 
+const ENTRY = `{ "command": "npx", "args": ["-y", "gh"], "env": { "TOKEN": "\${PML_TEST_UNSET}" } }`;
+
+test.each([
+  ["claude-code", ".claude.json", `{ "mcpServers": { "hub": ${ENTRY} } }`],
+  ["claude-desktop", ".config/Claude/claude_desktop_config.json", `{ "mcpServers": { "hub": ${ENTRY} } }`],
+  ["cursor", ".cursor/mcp.json", `{ "mcpServers": { "hub": ${ENTRY.replace("${", "${env:")} } }`],
+  ["vscode", ".config/Code/User/mcp.json", `{ "servers": { "hub": ${ENTRY.replace("${", "${env:")} } }`],
+  ["gemini", ".gemini/settings.json", `{ "mcpServers": { "hub": ${ENTRY} } }`],
+  ["copilot", ".copilot/mcp-config.json", `{ "mcpServers": { "hub": ${ENTRY} } }`],
+  [
+    "codex",
+    ".codex/config.toml",
+    `[mcp_servers.hub]\ncommand = "npx"\nargs = ["-y", "gh"]\nenv_vars = ["PML_TEST_UNSET"]\n`,
+  ],
+])(
+  "the servers of %s are read from its own file; one that needs an unset variable names it [mcp-33]",
+  async (client, file, text) => {
+    await using made = await machine({ [file]: text });
+    const done = await made.pml("import", client);
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining(`hub\tadded\thub in ${made.path(file)}`) });
+    expect(done.stderr).toContain("hub: PML_TEST_UNSET is not set");
+    expect(made.config().mcpServers).toMatchObject({ hub: { command: "npx", args: ["-y", "gh"] } });
+  },
+);
+
 test("an imported server works, and a running gateway takes it over", async () => {
   await using made = await machine({
     ".codex/config.toml": `[mcp_servers.every_thing]\ncommand = ${JSON.stringify(servers.everything.command)}\nargs = ${JSON.stringify(servers.everything.args)}\n`,

@@ -71,7 +71,7 @@ const COPY = `
 `;
 
 describe("what is learned", () => {
-  test("[10.1-AC2] [10.1-AC3] [10.1-AC5] [10.1-AC6] [10.1-AC7] [10.1-AC10] [10.1-AC13] [10.2-AC2] [10.2-AC4] [10.2-AC5] structure, parameters, paths, decisions, output and graph are all there after a restart", async () => {
+  test("[10.1-AC2] [10.1-AC3] [10.1-AC5] [10.1-AC6] [10.1-AC7] [10.1-AC10] [10.1-AC13] [10.2-AC2] [10.2-AC4] [10.2-AC5] [10.7-AC5] [E10-M2] [E10-M4] [E10-M7] [E10-FR1d] [E10-FR11] structure, parameters, paths, decisions, output and graph are all there after a restart", async () => {
     await using scene = await openScene();
     const path = join(scene.folder, "a.txt");
     writeFileSync(path, "hello");
@@ -127,7 +127,7 @@ describe("what is learned", () => {
     );
   });
 
-  test("runs are listed, shown and replayed against what was recorded, after a restart", async () => {
+  test("[E11.1] [E11.2] runs are listed, shown and replayed against what was recorded, after a restart", async () => {
     await using scene = await openScene();
     const home = scene.home.path;
     {
@@ -193,7 +193,7 @@ describe("intents", () => {
     expect(miss.reason).toContain("No capability");
   });
 
-  test("[10.7-AC7] the old names still answer, and say what to use instead", async () => {
+  test("[10.7-AC7] [E10-FR10] [E10-P5] the old names still answer, and say what to use instead", async () => {
     await using scene = await openScene();
     await using connected = await connectClient(scene.home.path);
     const { client } = connected;

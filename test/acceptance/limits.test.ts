@@ -49,7 +49,7 @@ function echo(client: Client): Promise<TextResult> {
   return call(client, "chaos__echo", { text: "hi" });
 }
 
-test("requests under way at once", async () => {
+test("requests under way at once [mcp-40]", async () => {
   await using home = await startLimited();
   await using other = await connectClient(home.path);
   for (const kind of clientKinds) {
@@ -75,7 +75,7 @@ function refused(key: string, value: number): Pick<RawAnswer, "status" | "text">
   return { status: 429, text: expect.stringMatching(text) as string };
 }
 
-test("sessions, streams and bodies over HTTP", async () => {
+test("sessions, streams and bodies over HTTP [mcp-40]", async () => {
   await using home = await startLimited();
   const { url, authorization } = addressOf(home.path);
   const send = (request: RawRequest): Promise<RawAnswer> =>
@@ -122,7 +122,7 @@ test("sessions, streams and bodies over HTTP", async () => {
 const uris = ["static-text", "static-binary", "watched-resource"].map((name) => `pml+fixture:test://${name}`);
 const [first = "", second = "", third = ""] = uris;
 
-test("watched resources of a session or connection", async () => {
+test("watched resources of a session or connection [mcp-40]", async () => {
   await using home = await startLimited();
   for (const kind of clientKinds.filter(({ era }) => era === "legacy")) {
     await using connected = await connectClient(home.path, kind);

@@ -20,7 +20,7 @@ test("arguments that a remote server wants as headers reach it so, whatever the 
   }
 });
 
-test("a header that contradicts its argument is refused, under every spelling of the tool's name", async () => {
+test("a header that contradicts its argument is refused, under every spelling of the tool's name [mcp-11]", async () => {
   await using remote = await startRemoteMirror();
   await using home = await startGateway({ remote: { url: remote.url } });
   await home.ready("remote");

@@ -16,7 +16,7 @@ async function restart(home: GatewayHome, name: string): Promise<void> {
   await home.ready(name);
 }
 
-test("a program that leaves the question unanswered is asked once, and again when its entry changed", async () => {
+test("a program that leaves the question unanswered is asked once, and again when its entry changed [mcp-32]", async () => {
   await using folder = await makeFolder();
   const notes = join(folder.path, "methods");
   const asked = (): number =>

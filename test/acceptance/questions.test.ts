@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { McpServerEntry } from "../../src/config/schema.ts";
 import { createAskingServer } from "../support/asking-server.ts";
-import { call, startGateway } from "../support/gateway-home.ts";
+import { call, shareGateway, startGateway } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { startRemoteServer } from "../support/remote-server.ts";
 import { until } from "../support/pml.ts";
@@ -95,7 +95,7 @@ test.each(["legacy", "auto"] as const)(
 );
 
 test.each(["program", "address"] as const)(
-  "of many questions at once none reaches another client, not even the first (%s)",
+  "of many questions at once none reaches another client, not even the first (%s) [mcp-21]",
   async (kind) => {
     await using server = await startServer(kind);
     await using home = await startGateway({ asking: server.entry });
@@ -128,38 +128,38 @@ test.each(["program", "address"] as const)(
   },
 );
 
-describe.each(clientKinds)("a client over $transport, $era", (kind) => {
-  test("is asked by servers of both eras, with a form or for a page, and told which one asks", async () => {
-    await using home = await startGateway({ current: asking("--stdio"), old: asking("--legacy") });
-    await home.ready("current", "old");
-    await using connected = await connectClient(home.path, { ...kind, answer: createUser("mine").answer });
-    const { client, questions } = connected;
-    for (const server of ["current", "old"]) {
-      expect((await call(client, `${server}__ask`, { who: "me" })).text).toMatch(/^me: .*"word":"mine"/);
-      expect((await call(client, `${server}__visit`)).text).toContain(`"action":"accept"`);
-      expect(questions.splice(0)).toEqual([
-        `[${server}] A word for me?`,
-        `[${server}] Look at this: https://example.com/page`,
-      ]);
-    }
-  });
+describe("with servers of both eras", () => {
+  const home = shareGateway({ current: asking("--stdio"), old: asking("--legacy") });
 
-  test("that cannot answer is not waited for: the call says what it would have needed", async () => {
-    await using home = await startGateway({ current: asking("--stdio"), old: asking("--legacy") });
-    await home.ready("current", "old");
-    await using connected = await connectClient(home.path, kind);
-    for (const server of ["current", "old"]) {
-      const outcome = await call(connected.client, `${server}__sample`).then(
-        ({ text, isError }) => `${isError} ${text}`,
-        (error: unknown) => `true ${String(error)}`,
-      );
-      expect(outcome).toMatch(/^true .*(sampling|createMessage)/);
-      expect(await call(connected.client, `${server}__plain`)).toEqual(plain);
-    }
+  describe.each(clientKinds)("a client over $transport, $era", (kind) => {
+    test("is asked by servers of both eras, with a form or for a page, and told which one asks [mcp-21]", async () => {
+      await using connected = await connectClient(home().path, { ...kind, answer: createUser("mine").answer });
+      const { client, questions } = connected;
+      for (const server of ["current", "old"]) {
+        expect((await call(client, `${server}__ask`, { who: "me" })).text).toMatch(/^me: .*"word":"mine"/);
+        expect((await call(client, `${server}__visit`)).text).toContain(`"action":"accept"`);
+        expect(questions.splice(0)).toEqual([
+          `[${server}] A word for me?`,
+          `[${server}] Look at this: https://example.com/page`,
+        ]);
+      }
+    });
+
+    test("that cannot answer is not waited for: the call says what it would have needed [mcp-23]", async () => {
+      await using connected = await connectClient(home().path, kind);
+      for (const server of ["current", "old"]) {
+        const outcome = await call(connected.client, `${server}__sample`).then(
+          ({ text, isError }) => `${isError} ${text}`,
+          (error: unknown) => `true ${String(error)}`,
+        );
+        expect(outcome).toMatch(/^true .*(sampling|createMessage)/);
+        expect(await call(connected.client, `${server}__plain`)).toEqual(plain);
+      }
+    });
   });
 });
 
-test("an answer counts for the question it was asked with: an altered state is refused, and so is a second answer", async () => {
+test("an answer counts for the question it was asked with: an altered state is refused, and so is a second answer [mcp-22]", async () => {
   await using home = await startGateway({ old: asking("--legacy") });
   await home.ready("old");
   await using connected = await connectClient(home.path, {

@@ -17,7 +17,7 @@ import { servers } from "../support/upstream-servers.ts";
 
 const list = currentRequest("tools/list");
 
-test("who gets in, and what the others are told", async () => {
+test("who gets in, and what the others are told [mcp-38]", async () => {
   await using gateway = await startRemoteGateway({});
   const { issuer, url, send } = gateway;
   const local = readDaemonAddress(gateway.home.path)?.token ?? "";

@@ -1,23 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { makeFolder } from "../support/databases.ts";
+import { shareGateway } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
-import { runJson, runPml, until } from "../support/pml.ts";
-import { servers, writeConfig } from "../support/upstream-servers.ts";
+import { until } from "../support/pml.ts";
+import { servers } from "../support/upstream-servers.ts";
 
 /** Longer than anything that is on its way takes. */
 const QUIET_MS = 300;
 
+const home = shareGateway({ current: servers.fixture(), old: servers.fixture("--legacy") });
+
 describe.each(clientKinds)("a client over $transport, $era", (kind) => {
   test("hears of the resources it asked for and gets the log messages it wants, from servers of both eras [mcp-20]", async () => {
-    await using home = await makeFolder();
-    writeConfig(home.path, { mcpServers: { current: servers.fixture(), old: servers.fixture("--legacy") } });
-    await runJson(["up"], { home: home.path });
-    await until("the servers are connected", async () => {
-      const rows = await runJson<{ state: string; protocol?: string }[]>(["servers"], { home: home.path });
-      return rows.every(({ state }) => state === "ready");
-    });
-    await using connected = await connectClient(home.path, kind);
+    await using connected = await connectClient(home().path, kind);
     const { client } = connected;
     const updated: string[] = [];
     const logged: unknown[] = [];
@@ -58,6 +53,5 @@ describe.each(clientKinds)("a client over $transport, $era", (kind) => {
       logged.length = 0;
       if (kind.era === "legacy") await client.setLoggingLevel("emergency");
     }
-    await runPml(["down"], { home: home.path });
   });
 });

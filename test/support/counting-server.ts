@@ -1,6 +1,6 @@
 /**
  * An MCP server that notes every call in a file before it does anything, so that a test can count what
- * really happened. `--file=` is where; its tools are of every effect.
+ * really happened. `--file=` is where; its tools are of every effect, and `--words=` ends their descriptions.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,9 @@ import { z } from "zod";
 
 const file = process.argv.find((word) => word.startsWith("--file="))?.slice("--file=".length);
 if (file === undefined) throw new Error("--file= is missing");
+
+/** Makes its tools other ones under the same names. */
+const words = process.argv.find((word) => word.startsWith("--words="))?.slice("--words=".length) ?? "";
 
 const note = (tool: string, key: string): number => {
   appendFileSync(file, `${tool} ${key}\n`);
@@ -33,7 +36,7 @@ for (const [name, annotations] of [
 ] as const) {
   server.registerTool(
     name,
-    { description: `Note a ${name}.`, inputSchema: key, outputSchema: number, annotations },
+    { description: `Note a ${name}.${words}`, inputSchema: key, outputSchema: number, annotations },
     ({ key: value }) => text({ count: note(name, value) }),
   );
 }
@@ -55,12 +58,15 @@ server.registerTool(
   ({ key: value }) => ({ content: [{ type: "text", text: `no ${value}` }], isError: true }),
 );
 
+let underWay = 0;
 server.registerTool(
   "slow",
   { description: "Wait.", inputSchema: z.object({ ms: z.number() }), annotations: { readOnlyHint: true } },
   async ({ ms }) => {
+    underWay += 1;
     await sleep(ms);
-    return text({ waited: ms });
+    const together = underWay--;
+    return text({ waited: ms, together });
   },
 );
 

@@ -1,5 +1,13 @@
 import type { Client } from "@modelcontextprotocol/client";
 
+interface SuggestedDag {
+  readonly from: string;
+  readonly nodes: { id: string; tool?: string; arguments: Record<string, unknown> }[];
+  readonly edges: { from: string; to: string; coverage: string; fieldMapping: unknown[] }[];
+  readonly missing: { node: string; argument: string; parameter: string }[];
+  readonly dag?: { tasks: Record<string, unknown>[] };
+}
+
 /** What pml_execute answers, as loosely as an agent reads it. */
 export interface Executed {
   readonly status: string;
@@ -10,12 +18,18 @@ export interface Executed {
   readonly capabilityId: string;
   readonly capabilityName: string;
   readonly capabilityFqdn: string;
+  readonly version: number;
   readonly workflowId: string;
   readonly dag: { nodes: Record<string, unknown>[]; path: string[] };
   readonly tasks: { id: string; tool: string; status: string; durationMs: number; resultPreview: string }[];
   readonly plan: { nodeId?: string; tool: string; args: unknown; decision: string; recorded: boolean }[];
   readonly possible: string[];
-  readonly suggestions: { tools: Record<string, unknown>[]; capabilities: Record<string, unknown>[] };
+  readonly suggestions: {
+    tools: Record<string, unknown>[];
+    capabilities: Record<string, unknown>[];
+    suggestedDag?: SuggestedDag;
+    confidence: number;
+  };
   readonly confidence?: number;
   readonly reason?: string;
   readonly logs?: string[];

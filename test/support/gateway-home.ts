@@ -1,5 +1,8 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll } from "vitest";
 import type { McpServerEntry } from "../../src/config/schema.ts";
+import { callDaemon } from "../../src/daemon/daemon-client.ts";
+import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "./folder.ts";
 import { runJson, runPml, until } from "./pml.ts";
 import { writeConfig } from "./upstream-servers.ts";
@@ -43,7 +46,7 @@ export async function startGateway(mcpServers: Entries, options: GatewayOptions 
   const home = folder.path;
   writeConfig(home, { ...config, mcpServers });
   const started = await runJson<{ pid: number }>(["up"], { home, env });
-  const servers = (): Promise<ServerRow[]> => runJson<ServerRow[]>(["servers"], { home });
+  const servers = (): Promise<ServerRow[]> => listServers(home);
   const server = async (name: string): Promise<ServerRow> => {
     const row = (await servers()).find((each) => each.name === name);
     if (row === undefined) throw new Error(`pml servers does not list ${name}`);
@@ -64,6 +67,27 @@ export async function startGateway(mcpServers: Entries, options: GatewayOptions 
       await runPml(["down"], { home });
       await folder[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** What `pml servers` tells, without a process for each time somebody looks; that starts a daemon where none runs. */
+async function listServers(home: string): Promise<ServerRow[]> {
+  const address = readDaemonAddress(home);
+  const asked = address && (await callDaemon<ServerRow[]>(address, "GET", "/api/servers").catch(() => undefined));
+  return asked ?? runJson<ServerRow[]>(["servers"], { home });
+}
+
+/** One gateway for all tests of a file or group, for those that leave it as they found it. */
+export function shareGateway(mcpServers: Entries, options: GatewayOptions = {}): () => GatewayHome {
+  let shared: GatewayHome | undefined;
+  beforeAll(async () => {
+    shared = await startGateway(mcpServers, options);
+    await shared.ready(...Object.keys(mcpServers));
+  });
+  afterAll(() => shared?.[Symbol.asyncDispose]());
+  return () => {
+    if (shared === undefined) throw new Error("the gateway is there only while tests run");
+    return shared;
   };
 }
 

@@ -15,6 +15,8 @@ interface Details {
   readonly logs: readonly { readonly level: string; readonly text: string }[];
   readonly approvalId?: string;
   readonly createdAt: string;
+  readonly surprise: number;
+  readonly nested: readonly { readonly capability: string; readonly runId: string }[];
   readonly trace: {
     readonly path: readonly string[];
     readonly decisions: readonly { readonly nodeId: string; readonly loop: string; readonly outcome: string }[];
@@ -51,16 +53,19 @@ function describe(run: Details): string {
     intent: run.intent,
     args: JSON.stringify(run.args),
     path: trace.path.join(" → "),
+    surprise: String(run.surprise),
     ...(run.error === undefined ? { result: JSON.stringify(run.result) } : { error: run.error.message }),
     at: run.createdAt,
   });
   const steps = trace.tasks.map(({ id, tool, status, durationMs }) => `  ${id}  ${tool}  ${status}  ${durationMs} ms`);
   const decisions = trace.decisions.map(({ nodeId, loop, outcome }) => `  ${nodeId}${loop && `@${loop}`}  ${outcome}`);
+  const nested = run.nested.map(({ capability, runId }) => `  ${capability}  ${runId}`);
   const logs = run.logs.map(({ level, text }) => `  [${level}] ${text}`);
   return [
     head,
     ...(steps.length === 0 ? [] : ["", "Calls", ...steps]),
     ...(decisions.length === 0 ? [] : ["", "Decisions", ...decisions]),
+    ...(nested.length === 0 ? [] : ["", "Runs of capabilities", ...nested]),
     ...(logs.length === 0 ? [] : ["", "Log", ...logs]),
   ].join("\n");
 }

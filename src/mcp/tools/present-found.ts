@@ -1,5 +1,5 @@
 import type { CapabilityDetails } from "../../discovery/discovery-store.ts";
-import { toTypeText } from "../../discovery/schema-type.ts";
+import { toTypeText } from "../../graph/schema-type.ts";
 import type { Ranked } from "../../discovery/search.ts";
 import type { OfferedTool } from "../surface.ts";
 import type { DiscoverInput } from "./discover.ts";

@@ -1,0 +1,27 @@
+/** How near the intent is to what a capability was used for before, and to what others were. */
+export interface IntentSignals {
+  /** Cosine with the nearest intent of it, from -1 to 1. */
+  readonly nearness: number;
+  /** The same of the nearest other capability. */
+  readonly nextNearness: number;
+  /** Among how many it is the nearest. */
+  readonly pool: number;
+}
+
+/** Unrelated intents are hardly ever nearer than this; with few capabilities there may be none to compare with. */
+const UNRELATED = 0.3;
+const LARGEST_LEAD = 0.4;
+
+/**
+ * Logistic regression over MetaTool: capabilities with one to three intents each in memories of 2 to 100, and half of
+ * the queries about something that is not in memory. What it says to 0.9 and more was right in 94 of 100 cases.
+ */
+const FITTED = { nearness: 6.24, lead: 9.74, pool: -0.49, constant: -2.42 };
+
+/** How probable it is that the capability is meant. */
+export function intentConfidence({ nearness, nextNearness, pool }: IntentSignals): number {
+  const lead = Math.min(LARGEST_LEAD, nearness - Math.max(UNRELATED, nextNearness));
+  const sum =
+    FITTED.nearness * nearness + FITTED.lead * lead + FITTED.pool * Math.log(Math.max(1, pool)) + FITTED.constant;
+  return Math.round(1000 / (1 + Math.exp(-sum))) / 1000;
+}

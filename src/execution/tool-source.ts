@@ -1,0 +1,60 @@
+import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
+import type { PreparedSource } from "../capabilities/capability.ts";
+import { contentHash } from "../content-hash.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import type { CallableTool } from "./ports.ts";
+import { redact } from "./redact.ts";
+
+/** A tool to be used as a capability, and what it is always given. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly defaults: JsonObject;
+}
+
+/** A capability that is one tool with some of its arguments given. What looks like a secret is no default. */
+export function describeToolSource({ id, inputSchema = {} }: CallableTool, wanted: JsonObject): PreparedSource {
+  const defaultArgs = withoutSecrets(wanted);
+  const hasDefaults = Object.keys(defaultArgs).length > 0;
+  const source = { type: "tool", toolId: id, ...(hasDefaults ? { defaultArgs } : {}) } as const;
+  return {
+    source,
+    sourceHash: contentHash(source),
+    parameters: withDefaults(inputSchema, defaultArgs),
+    structure: structureOf(id, inputSchema, defaultArgs) as unknown as JsonValue,
+    toolsUsed: [id],
+    calls: [],
+  };
+}
+
+function withoutSecrets(args: JsonObject): JsonObject {
+  const kept = redact(args) as JsonObject;
+  return Object.fromEntries(Object.entries(args).filter(([name, value]) => kept[name] === value));
+}
+
+function withDefaults(schema: JsonSchema, defaults: JsonObject): JsonSchema {
+  const properties = propertiesOf(schema);
+  const given = Object.entries(defaults).map(([name, value]) => [name, { ...properties[name], default: value }]);
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : [];
+  return {
+    ...schema,
+    type: "object",
+    properties: { ...properties, ...Object.fromEntries(given) },
+    required: required.filter((name) => !Object.hasOwn(defaults, name)),
+  };
+}
+
+function structureOf(tool: string, schema: JsonSchema, defaults: JsonObject): StaticStructure {
+  const names = new Set([...Object.keys(propertiesOf(schema)), ...Object.keys(defaults)]);
+  const given: ArgumentsStructure = Object.fromEntries(
+    [...names].map((name): [string, ArgumentValue] => {
+      const value = defaults[name];
+      return [name, value === undefined ? { type: "parameter", parameterName: name } : { type: "literal", value }];
+    }),
+  );
+  const range = { start: 0, end: 0, line: 0, column: 0 };
+  return { nodes: [{ id: "n1", type: "task", tool, label: tool, range, arguments: given }], edges: [] };
+}
+
+function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonObject>> {
+  return (schema["properties"] ?? {}) as Record<string, JsonObject>;
+}

@@ -1,0 +1,125 @@
+/** Nothing that a program was not let go with ever reaches a server, however the program is written. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
+import { execute } from "../support/execute.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { runJson } from "../support/pml.ts";
+import { Random } from "../support/random.ts";
+import { writeSneakyProgram } from "../support/sneaky-programs.ts";
+
+let scene: CountingScene;
+
+beforeAll(async () => {
+  scene = await openCountingScene({ permissions: { deny: ["counting:drop"] } });
+});
+
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const PROGRAMS = 120;
+/** Some of the programs break what they wait with. */
+const options = { timeout: 2 };
+const AT_ONCE = 4;
+const FORBIDDEN = /counting:(?:add|put|drop)/;
+
+/** A person who agrees to whatever only reads, computed names included, and refuses everything else. */
+async function readOnlyPerson(message: string) {
+  const [, calls = ""] = /It would call: (.*)/.exec(message) ?? [];
+  const answer = FORBIDDEN.test(calls) ? "refuse" : "once";
+  return { action: "accept" as const, content: { answer } };
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+const written = (): string[] => scene.happened().filter((line) => !line.startsWith("read "));
+
+test("[E10-M5] programs with computed names, aliases, prototypes and nested capabilities reach only what was approved", async () => {
+  await using person = await connectClient(scene.home.path, { answer: readOnlyPerson });
+  const { client } = person;
+  await execute(client, {
+    code: `return await mcp.counting.read({ key: args.key })`,
+    args: { key: "r" },
+    name: "util:reads",
+  });
+  for (const tool of ["add", "put", "drop"]) {
+    const code = `return await mcp.counting[${JSON.stringify(tool)}]({ key: args.key })`;
+    await execute(client, { code, args: { key: "nested" }, name: `util:sneak_${tool}` });
+  }
+  const random = new Random(20_261_115);
+  const programs = Array.from({ length: PROGRAMS }, () =>
+    writeSneakyProgram(random, random.pick(["add", "put", "drop"])),
+  );
+  let ended = 0;
+  await inParallel(programs, async (code) => {
+    const answer = await execute(client, { code, options });
+    ended += 1;
+    expect(written(), `${code}\n${JSON.stringify(answer.error)}`).toEqual([]);
+  });
+  expect(ended).toBe(PROGRAMS);
+});
+
+test("the same programs do reach what they may", async () => {
+  const before = scene.happened().length;
+  await using person = await connectClient(scene.home.path, { answer: readOnlyPerson });
+  const random = new Random(7);
+  const programs = Array.from({ length: 24 }, () => writeSneakyProgram(random, "read"));
+  let succeeded = 0;
+  await inParallel(programs, async (code) => {
+    if ((await execute(person.client, { code, options })).status === "success") succeeded += 1;
+  });
+  expect(succeeded).toBeGreaterThan(programs.length / 2);
+  expect(scene.happened().length - before).toBeGreaterThanOrEqual(succeeded);
+  expect(written()).toEqual([]);
+});
+
+test("an approval lets go exactly the program, the arguments and the definitions it was given for, once", async () => {
+  const home = scene.home.path;
+  const code = `return await mcp.counting.add({ key: args.key });`;
+  const args = { key: "approved" };
+  let workflow = "";
+  {
+    await using connected = await connectClient(home);
+    const { client } = connected;
+    const asked = await execute(client, { code, args });
+    await runJson(["approve", asked.approval?.id ?? ""], { home });
+    for (const other of [
+      { code: code.replace("add", "put"), args },
+      { code: code.replace("add", "drop"), args },
+      { code: `${code.replace("return ", "")} return await mcp.counting.add({ key: "second" });`, args },
+      { code, args: { key: "other" } },
+      { code: code.replace("args.key", "args.key + 1"), args },
+      { code: `return await mcp.counting["ad" + "d".slice(0, args.key.length)]({ key: args.key });`, args },
+    ]) {
+      expect((await execute(client, other)).status).not.toBe("success");
+    }
+    expect(written()).toEqual([]);
+    const done = await execute(client, { continue_workflow: { workflow_id: asked.workflowId } });
+    expect(done.status).toBe("success");
+    expect((await execute(client, { code, args })).status).toBe("approval_required");
+    expect(written()).toEqual(["add approved"]);
+    const second = await execute(client, { code, args: { key: "changed" } });
+    workflow = second.workflowId;
+    await runJson(["approve", second.approval?.id ?? ""], { home });
+  }
+  redefineCounting(home);
+  await scene.restart();
+  await using again = await connectClient(home);
+  const resumed = await execute(again.client, { continue_workflow: { workflow_id: workflow } });
+  expect(resumed.status).toBe("approval_required");
+  expect(written()).toEqual(["add approved"]);
+});
+
+/** Its tools are described otherwise when it is started the next time. */
+function redefineCounting(home: string): void {
+  const file = join(home, "pml.json");
+  const config = JSON.parse(readFileSync(file, "utf8")) as { mcpServers: { counting: { args: string[] } } };
+  config.mcpServers.counting.args.push("--words=and more");
+  writeFileSync(file, JSON.stringify(config));
+}
