@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   discovery: async () => (await import("./discovery.ts")).discovery,
   "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,
   "discovery-learning": async () => (await import("./discovery-learning.ts")).discoveryLearning,
+  speculation: async () => (await import("./speculation.ts")).speculation,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--json [file]] [--assert]
