@@ -17,7 +17,7 @@ const SET = "metatool";
 const USES = 5;
 const SEED = 11;
 /** One query of so many is asked: enough to see a point of difference. */
-const SHARE = 4;
+const SHARE = 8;
 const USED_TOOLS_PERCENT = 20;
 
 const PLAIN = "model as published";

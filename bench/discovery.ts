@@ -31,10 +31,10 @@ export const discovery: Benchmark = {
       results.set(dataset.name, measured);
       report(session, dataset.name, measured, {});
     }
-    const goals = { product: { atLeast: 0.8 }, lexical: { atLeast: 0.7 } };
+    const goals = { product: { atLeast: 80 }, lexical: { atLeast: 70 } };
     report(session, "macro", combine([...results.values()]), goals);
     const clean = CLEAN.flatMap((name) => results.get(name) ?? []);
-    if (clean.length === CLEAN.length) report(session, "clean sets", combine(clean), { product: { atLeast: 0.77 } });
+    if (clean.length === CLEAN.length) report(session, "clean sets", combine(clean), { product: { atLeast: 77 } });
     session.publish({ datasets: Object.fromEntries([...results].map(([name, each]) => [name, pick(each)])) });
   },
 };
@@ -123,11 +123,15 @@ function report(session: Session, name: string, results: Results, goals: Partial
   for (const system of SYSTEMS) {
     const goal = goals[system] === undefined ? {} : { goal: goals[system] };
     const { ndcg10, r5, r10, mrr, r1 } = results[system];
-    session.record({ row: name, unit: "nDCG@10", column: system, value: ndcg10, ...goal });
+    session.record({ row: name, unit: "nDCG@10 %", column: system, value: percent(ndcg10), ...goal });
     if (name !== "macro") continue;
-    session.record({ row: name, unit: "recall@1", column: system, value: r1 });
-    session.record({ row: name, unit: "recall@5", column: system, value: r5 });
-    session.record({ row: name, unit: "recall@10", column: system, value: r10 });
-    session.record({ row: name, unit: "MRR", column: system, value: mrr });
+    session.record({ row: name, unit: "recall@1 %", column: system, value: percent(r1) });
+    session.record({ row: name, unit: "recall@5 %", column: system, value: percent(r5) });
+    session.record({ row: name, unit: "recall@10 %", column: system, value: percent(r10) });
+    session.record({ row: name, unit: "MRR %", column: system, value: percent(mrr) });
   }
+}
+
+function percent(share: number): number {
+  return Math.round(share * 1000) / 10;
 }

@@ -11,11 +11,13 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
   analysis: async () => (await import("./analysis.ts")).analysis,
+  naming: async () => (await import("./naming.ts")).naming,
   sandbox: async () => (await import("./sandbox.ts")).sandbox,
   discovery: async () => (await import("./discovery.ts")).discovery,
   "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,
   "discovery-learning": async () => (await import("./discovery-learning.ts")).discoveryLearning,
   speculation: async () => (await import("./speculation.ts")).speculation,
+  names: async () => (await import("./names.ts")).names,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--json [file]] [--assert]

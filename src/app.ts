@@ -1,10 +1,10 @@
+import type { Registry } from "./capabilities/registry.ts";
+import type { Signing } from "./capabilities/signature.ts";
 import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
-import { bundledServers } from "./config/bundled-servers.ts";
-import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
-import { resolveServers, type ServerDefinition } from "./config/mcp-servers.ts";
 import { contentHash } from "./content-hash.ts";
+import type { Curator } from "./curation/curator.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import { migrate } from "./db/migrate.ts";
 import { openEmbedded } from "./db/open-embedded.ts";
@@ -16,30 +16,29 @@ import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/
 import type { ExportFooter } from "./housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
 import { importMemory, type ImportResult } from "./housekeeping/import-memory.ts";
-import { type Job, startJobs } from "./housekeeping/job-queue.ts";
-import { dropExpiredResults, vacuumTables } from "./housekeeping/retention-store.ts";
+import { checkSignatures } from "./housekeeping/check-signatures.ts";
+import { startJobs } from "./housekeeping/job-queue.ts";
 import { readSchemaVersion } from "./housekeeping/transfer-store.ts";
 import type { Discovery, IndexStatus } from "./discovery/discovery.ts";
-import { dropOldIntents, dropOldVectors } from "./discovery/embedding/vector-store.ts";
 import type { Suggest } from "./discovery/suggest.ts";
 import { createPermitCall, type PermitCall } from "./execution/permit-call.ts";
 import type { Engine } from "./execution/engine.ts";
 import type { Inspector } from "./execution/inspect.ts";
-import { dropExpiredMemos } from "./execution/memo-store.ts";
-import { dropOldDrafts, dropOldResults, dropOldRuns } from "./execution/retention-store.ts";
+import { housekeepingJobs } from "./housekeeping-jobs.ts";
 import type { Logger } from "./log.ts";
+import type { NameFacts } from "./name-facts.ts";
+import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
+import { openRecords, type Records } from "./open-records.ts";
+import { openSigning } from "./open-signing.ts";
+import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
 import { createPermissions, type Permissions } from "./permissions/permissions.ts";
 import type { PlannedTool, ToolVerdict } from "./permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "./results/kept-results.ts";
-import { createSeal, type Seal } from "./secrets/seal.ts";
-import { resolveSecretKey } from "./secrets/secret-key.ts";
 import { traced } from "./tracing.ts";
-import { Logins } from "./upstream/oauth/logins.ts";
-import { ProcessGroups } from "./upstream/process-groups.ts";
-import { serverLogFolder } from "./upstream/server-output.ts";
+import type { Logins } from "./upstream/oauth/logins.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "./upstream/tool-reviews.ts";
-import { Upstreams } from "./upstream/upstreams.ts";
+import type { Upstreams } from "./upstream/upstreams.ts";
 import { createUsageLog, type UsageLog } from "./usage/usage-log.ts";
 
 interface DatabaseStatus {
@@ -55,6 +54,9 @@ export interface App extends AsyncDisposable {
   readonly usage: UsageLog;
   readonly permissions: Permissions;
   readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
+  readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
   /** Whether an agent may call a tool itself. */
@@ -62,6 +64,7 @@ export interface App extends AsyncDisposable {
   readonly discovery: Discovery;
   /** What can be found, and with which evidence. */
   indexStatus(): Promise<IndexStatus>;
+  readonly curator: Curator;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
@@ -87,43 +90,36 @@ export interface AppOptions {
 
 export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
   await using opening = new AsyncDisposableStack();
+  const signing = openSigning(config);
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
-  opening.use(
-    await watchScopes({
-      client,
-      onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
-      onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
-    }),
-  );
+  opening.use(await watchChanges(client, events, log));
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
-  opening.use(
-    await startJobs({
-      client,
-      jobs: housekeepingJobs({ client, permissions, runs: config.runs, backup }),
-      onError: (error) => log.error({ error: error.message }, "job queue"),
-    }),
-  );
   const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
-  events.subscribe(({ kind }) => {
-    if (kind !== "scope_changed") return;
-    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
-  });
-  const { engine, inspector, suggest, discovery } = opening.use(
-    openEngine({ config, scope: DEFAULT_SCOPE, client, upstreams, usage, permissions, events, log }),
+  reloadWithScope(events, upstreams, log);
+  const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
+  const runs = opening.use(openEngine({ ...common, client, usage }));
+  const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
+  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry: runs.registry, events, log });
+  const jobs = opening.use(
+    await startJobs({
+      client,
+      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curation.job],
+      onError: (error) => log.error({ error: error.message }, "job queue"),
+    }),
   );
+  opening.use(curation.watch(jobs));
   const open = opening.move();
   return {
     events,
-    engine,
-    inspector,
-    suggest,
-    discovery,
-    indexStatus: () => discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
+    ...runs,
+    indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
+    records,
+    curator: curation.curator,
     upstreams,
     usage,
     permissions,
@@ -137,10 +133,26 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     },
     decideTool: (id) => decideTool(permissions, upstreams, id),
     ...createReviewOperations(client, upstreams),
-    ...createMemoryOperations(config, client),
+    ...createMemoryOperations(config, client, signing),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {
+  return watchScopes({
+    client,
+    onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+    onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
+}
+
+/** Reviews that another gateway decided count here as well. */
+function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): void {
+  events.subscribe(({ kind }) => {
+    if (kind !== "scope_changed") return;
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+  });
 }
 
 function createReviewOperations(
@@ -158,9 +170,11 @@ function createReviewOperations(
 }
 
 function createMemoryOperations(
-  { database, home }: Config,
+  { database, home, signing }: Config,
   client: DatabaseClient,
+  keys: Signing,
 ): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  const check = checkSignatures(keys, signing.required);
   return {
     databaseStatus: async () => ({
       engine: client.engine,
@@ -168,7 +182,7 @@ function createMemoryOperations(
       schemaVersion: await readSchemaVersion(client.db),
     }),
     exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
-    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path)),
+    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path, check)),
   };
 }
 
@@ -201,90 +215,9 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
   }
 }
 
-interface UpstreamParts {
-  readonly client: DatabaseClient;
-  readonly logins: Logins;
-  readonly log: Logger;
-}
-
-async function openUpstreams(config: Config, { client, logins, log }: UpstreamParts): Promise<Upstreams> {
-  const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
-  const limits = {
-    connectMs: connectSeconds * 1000,
-    callMs: callSeconds * 1000,
-    longestCallMs: longestCallSeconds * 1000,
-    inFlight: maxInFlight,
-    queued: maxQueued,
-  };
-  const groups = new ProcessGroups(config.home, log);
-  groups.endOrphans();
-  const { changedTools } = config.upstream;
-  const upstreams = new Upstreams({
-    db: client.db,
-    scope: DEFAULT_SCOPE,
-    limits,
-    changedTools,
-    logins,
-    groups,
-    log,
-    logFolder: serverLogFolder(config.home),
-  });
-  await upstreams.configure(definedServers(config));
-  return upstreams;
-}
-
-function createLogins(config: Config, { db, engine }: DatabaseClient, log: Logger): Logins {
-  let seal: Seal | undefined;
-  const sources = {
-    value: readSecretKey(),
-    file: config.secrets.keyFile,
-    home: config.home,
-    shared: engine === "postgres",
-  };
-  const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
-  const { clientMetadataUrl, redirectUrl } = config.upstream;
-  return new Logins({ db, scope: DEFAULT_SCOPE, getSeal, clientMetadataUrl, redirectUrl, log });
-}
-
-function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
-  return resolveServers(mcpServers ?? bundledServers(home), environment);
-}
-
 /** For work on a server's database without a daemon; any number of processes may open that. */
 export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
   await using client = await openPostgres({ url, poolSize: 2 });
   await migrate(client.db);
   return await work(client);
-}
-
-interface JobParts {
-  readonly client: DatabaseClient;
-  readonly permissions: Permissions;
-  readonly runs: Config["runs"];
-  readonly backup: () => Promise<unknown>;
-}
-
-/** Of each tool and capability; a few of them are used. */
-const INTENTS_KEPT = 50;
-/** Vectors that are still needed are made again, which takes minutes at most. */
-const VECTOR_DAYS = 180;
-
-function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
-  const everywhere: Job[] = [
-    { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
-    { name: "approvals.forget", cron: "40 2 * * *", run: () => permissions.dropApprovals(runs.approvalDays) },
-    { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
-    { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
-    { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },
-    { name: "drafts.expire", cron: "50 2 * * *", run: () => dropOldDrafts(client.db, runs.draftDays) },
-    { name: "intents.forget", cron: "5 3 * * *", run: () => dropOldIntents(client.db, INTENTS_KEPT) },
-    { name: "vectors.forget", cron: "10 3 * * 0", run: () => dropOldVectors(client.db, VECTOR_DAYS) },
-    { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
-  ];
-  // A PostgreSQL server vacuums itself, and its copies are its administrator's business.
-  const embeddedOnly: Job[] = [
-    { name: "storage.vacuum", cron: "15 3 * * *", run: () => vacuumTables(client.db) },
-    { name: "storage.backup", cron: "30 3 * * *", run: async () => void (await backup()) },
-  ];
-  return client.engine === "pglite" ? [...everywhere, ...embeddedOnly] : everywhere;
 }

@@ -1,23 +1,7 @@
-/** Exit codes of the command line. Scripts rely on them: a number never changes its meaning. */
-export const EXIT = {
-  ok: 0,
-  failed: 1,
-  usage: 2,
-  notFound: 3,
-  needsPerson: 4,
-  toolError: 5,
-  refused: 6,
-  unreachable: 7,
-  checkFailed: 8,
-  interrupted: 130,
-} as const;
+import { type ErrorKind, EXIT } from "./error-kind.ts";
+import { RECORD_ERRORS } from "./record-errors.ts";
 
-interface ErrorKind {
-  readonly id: `PML-E${number}`;
-  readonly exit: number;
-  /** One sentence for the reference page. */
-  readonly meaning: string;
-}
+export { EXIT } from "./error-kind.ts";
 
 /** Every error a user can meet. The reference page is generated from this table. */
 export const ERRORS = {
@@ -116,6 +100,26 @@ export const ERRORS = {
     id: "PML-E3003",
     exit: EXIT.notFound,
     meaning: "No capability has that name in the scope.",
+  },
+  version_not_found: {
+    id: "PML-E3050",
+    exit: EXIT.notFound,
+    meaning: "The capability has no version like the one that was asked for.",
+  },
+  capability_archived: {
+    id: "PML-E3051",
+    exit: EXIT.failed,
+    meaning: "The capability was archived and has to be restored before it can be used.",
+  },
+  capability_foreign: {
+    id: "PML-E3052",
+    exit: EXIT.refused,
+    meaning: "The capability belongs to another project and can only be changed there.",
+  },
+  version_tag_taken: {
+    id: "PML-E3053",
+    exit: EXIT.failed,
+    meaning: "Another version of the capability has that tag.",
   },
   capability_name_taken: {
     id: "PML-E3004",
@@ -272,6 +276,12 @@ export const ERRORS = {
     id: "PML-E7001",
     exit: EXIT.failed,
     meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
+  },
+  ...RECORD_ERRORS,
+  model_failed: {
+    id: "PML-E8501",
+    exit: EXIT.unreachable,
+    meaning: "The language model that proposes names did not answer, or not in a usable form.",
   },
   internal: {
     id: "PML-E9001",

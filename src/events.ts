@@ -1,6 +1,10 @@
 /** What happened inside PML, told after it was committed. The edge turns it into notifications. */
 export type PmlEvent = { readonly org: string; readonly project: string } & (
   | { readonly kind: "scope_changed" }
+  /** Of this gateway: its files say something else. */
+  | { readonly kind: "permissions_changed" }
+  /** PML looked for names by itself: so many were given, so many wait for somebody to decide. */
+  | { readonly kind: "names_suggested"; readonly applied: number; readonly waiting: number }
   | { readonly kind: "approval_requested"; readonly approvalId: string; readonly runId: string }
   /** It is no longer pending, for whatever reason. */
   | {

@@ -10,6 +10,7 @@ import type { Embedder } from "../../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "../../src/discovery/embedding/wordpiece.ts";
+import { splitClauses } from "../../src/discovery/clauses.ts";
 import { countWords } from "../../src/discovery/bm25f.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 import { SearchPool } from "../../src/discovery/search-pool.ts";
@@ -31,7 +32,6 @@ export interface DiscoveryScene extends AsyncDisposable {
 const byWordsAlone = {
   tier: "lexical",
   vectors: [],
-  clauses: [],
   contextTags: [],
   accept: () => true,
   recordOf: () => undefined,
@@ -58,7 +58,9 @@ export async function openScene(): Promise<DiscoveryScene> {
       for (const document of documents) pool.add({ document, words: countWords(document) });
       return (query, limit) => {
         const text = pool.correct(query, (word) => wordpiece.isWord(word));
-        return pool.rank({ ...byWordsAlone, text, limit }).map(({ document }) => document.id);
+        return pool
+          .rank({ ...byWordsAlone, text, clauses: splitClauses(text), limit })
+          .map(({ document }) => document.id);
       };
     },
     createDiscovery: (documents, embedder) =>

@@ -2,55 +2,39 @@ import { sql } from "kysely";
 import { v7 as newId } from "uuid";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema, JsonValue } from "../json.ts";
-import type { CachePolicy, Capability, CapabilitySource, DagStructure } from "./capability.ts";
-import { formatFqdn, type Naming } from "./fqdn.ts";
-import type { Scope } from "./scope.ts";
+import type { CachePolicy, Capability, CapabilitySource, DagStructure, PreparedSource } from "./capability.ts";
+import { formatFqdn, unnamed } from "./fqdn.ts";
+import { type Asker, OWNER, type Scope } from "./scope.ts";
+import { writeVersion } from "./version-store.ts";
+import { visibleTo } from "./visibility.ts";
 
-export interface NewCapability {
-  readonly naming: Naming;
-  readonly source: CapabilitySource;
-  readonly sourceHash: string;
-  readonly parameters: JsonSchema;
-  readonly structure: JsonValue;
-  readonly toolsUsed: readonly string[];
+export interface NewCapability extends PreparedSource {
   readonly description?: string;
   readonly tags?: readonly string[];
+  readonly versionTag?: string;
 }
 
+/** What a program is already, for somebody; a private one of somebody else's it is not. */
 export async function findCapabilityBySource(
   db: Db | Tx,
-  scope: Scope,
+  asker: Asker,
   sourceHash: string,
 ): Promise<Capability | undefined> {
+  const { org, project } = asker.scope;
   const { rows } = await sql<CapabilityRow>`
-    SELECT ${CAPABILITY_COLUMNS} FROM capability_source s
-    JOIN capability_records r ON r.org = s.org AND r.id = s.record_id
-    JOIN capability_versions v ON v.org = s.org AND v.record_id = s.record_id AND v.version = s.version
-    WHERE s.org = ${scope.org} AND s.project = ${scope.project} AND s.source_hash = ${sourceHash}
-      AND r.deleted_at IS NULL`.execute(db);
-  return rows[0] && toCapability(rows[0]);
-}
-
-/** By display name, FQDN, or an alias of either, in this order. */
-export async function findCapabilityByName(db: Db | Tx, scope: Scope, name: string): Promise<Capability | undefined> {
-  const { rows } = await sql<CapabilityRow>`
-    WITH named AS (
-      SELECT id, 1 AS rank FROM capability_records
-        WHERE org = ${scope.org} AND project = ${scope.project} AND display_name = ${name} AND deleted_at IS NULL
-      UNION ALL SELECT id, 2 FROM capability_records
-        WHERE org = ${scope.org} AND project = ${scope.project} AND fqdn = ${name} AND deleted_at IS NULL
-      UNION ALL SELECT record_id, 3 FROM capability_aliases
-        WHERE org = ${scope.org} AND project = ${scope.project} AND alias = ${name})
-    SELECT ${CAPABILITY_COLUMNS} FROM named
-    JOIN capability_records r ON r.org = ${scope.org} AND r.id = named.id AND r.deleted_at IS NULL
-    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
-    ORDER BY named.rank LIMIT 1`.execute(db);
+    SELECT ${CAPABILITY_COLUMNS} FROM capability_versions v
+    JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
+    LEFT JOIN capability_source s ON s.org = ${org} AND s.project = ${project} AND s.source_hash = v.source_hash
+      AND s.record_id = v.record_id AND s.version = v.version
+    WHERE v.org = ${org} AND v.source_hash = ${sourceHash} AND r.project = ${project} AND r.deleted_at IS NULL
+      AND ${visibleTo(asker)}
+    ORDER BY s.record_id IS NULL, r.created_at, v.version DESC LIMIT 1`.execute(db);
   return rows[0] && toCapability(rows[0]);
 }
 
 export async function findCapabilityById(
   db: Db | Tx,
-  { org }: Scope,
+  { org }: Pick<Scope, "org">,
   { id, version }: { readonly id: string; readonly version?: number },
 ): Promise<Capability | undefined> {
   const { rows } = await sql<CapabilityRow>`
@@ -60,29 +44,18 @@ export async function findCapabilityById(
   return rows[0] && toCapability(rows[0]);
 }
 
-/** Names in scope, for answers to a name that does not exist. */
-export async function listCapabilityNames(db: Db, { org, project }: Scope): Promise<string[]> {
-  const rows = await db
-    .selectFrom("capability_records")
-    .select("display_name")
-    .where("org", "=", org)
-    .where("project", "=", project)
-    .where("state", "=", "active")
-    .where("deleted_at", "is", null)
-    .execute();
-  return rows.map(({ display_name: name }) => name);
-}
-
 /** Makes a draft of it. Whoever comes second with the same program in the same scope gets the first one's. */
-export async function insertCapability(tx: Tx, scope: Scope, wanted: NewCapability): Promise<Capability> {
+export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapability): Promise<Capability> {
+  const { scope, principal } = asker;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
     tx,
   );
-  const existing = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (existing !== undefined) return existing;
   const id = newId();
-  await insertRecord(tx, scope, { id, wanted });
-  await insertVersion(tx, scope, { id, wanted });
+  const by = creatorId(principal);
+  await insertDraft(tx, scope, { id, by, wanted });
+  await writeVersion(tx, scope, { ...wanted, recordId: id, version: 1, by });
   await tx
     .insertInto("capability_source")
     .values({ ...scope, source_hash: wanted.sourceHash, record_id: id, version: 1 })
@@ -91,81 +64,56 @@ export async function insertCapability(tx: Tx, scope: Scope, wanted: NewCapabili
     )
     .execute();
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
-  const created = await findCapabilityBySource(tx, scope, wanted.sourceHash);
+  const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (created === undefined) throw new Error(`capability ${id} was inserted and is not there`);
   return created;
+}
+
+/** The owner of the gateway is nobody in particular. */
+export function creatorId(principal: string): string | null {
+  return principal === OWNER ? null : principal;
 }
 
 const SHORTEST_HASH = 4;
 const LONGEST_HASH = 64;
 
-async function insertRecord(
+/** Names and FQDNs of drafts are made of their source; where two begin the same they get more of it. */
+async function insertDraft(
   tx: Tx,
   scope: Scope,
-  { id, wanted }: { readonly id: string; readonly wanted: NewCapability },
+  { id, by, wanted }: { readonly id: string; readonly by: string | null; readonly wanted: NewCapability },
 ): Promise<void> {
-  const { naming, sourceHash, description, tags = [] } = wanted;
+  const { sourceHash, toolsUsed, description, tags = [], versionTag } = wanted;
   for (let length = SHORTEST_HASH; length <= LONGEST_HASH; length *= 2) {
     const hash = sourceHash.slice(0, length);
+    const { displayName, namespace, action } = unnamed(sourceHash, toolsUsed, 2 * length);
     const inserted = await tx
       .insertInto("capability_records")
       .values({
         ...scope,
         id,
-        fqdn: formatFqdn({ ...scope, ...naming, hash }),
-        display_name: naming.displayName,
-        namespace: naming.namespace,
-        action: naming.action,
+        fqdn: formatFqdn({ ...scope, namespace, action, hash }),
+        display_name: displayName,
+        namespace,
+        action,
         hash,
+        version_tag: versionTag ?? null,
         description: description ?? null,
         tags: [...tags],
+        created_by: by,
+        updated_by: by,
       })
-      .onConflict((conflict) => conflict.columns(["org", "fqdn"]).doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .returning("id")
       .executeTakeFirst();
     if (inserted !== undefined) return;
   }
-  throw new Error(`no FQDN is free for ${naming.displayName}`);
-}
-
-async function insertVersion(
-  tx: Tx,
-  { org }: Scope,
-  { id, wanted }: { readonly id: string; readonly wanted: NewCapability },
-): Promise<void> {
-  const { source } = wanted;
-  await tx
-    .insertInto("capability_versions")
-    .values({
-      org,
-      record_id: id,
-      version: 1,
-      source_kind: source.type,
-      code_snippet: source.type === "code" ? source.code : null,
-      source: source.type === "code" ? null : JSON.stringify(source),
-      source_hash: wanted.sourceHash,
-      structure: JSON.stringify(wanted.structure),
-      parameters_schema: JSON.stringify(wanted.parameters),
-      tools_used: [...wanted.toolsUsed],
-    })
-    .execute();
-}
-
-/** What the program calls by name; known from its text, before it ever ran. */
-export async function insertDependencies(
-  tx: Tx,
-  { org }: Scope,
-  { from, to }: { readonly from: string; readonly to: readonly string[] },
-): Promise<void> {
-  if (to.length === 0) return;
-  await tx
-    .insertInto("capability_dependency")
-    .values(to.map((each) => ({ org, from_record_id: from, to_record_id: each })))
-    .onConflict((conflict) => conflict.columns(["org", "from_record_id", "to_record_id"]).doNothing())
-    .execute();
+  throw new Error(`no name is free for the program ${sourceHash}`);
 }
 
 interface CapabilityRow {
+  org: string;
+  project: string;
   id: string;
   version: number;
   display_name: string;
@@ -181,14 +129,18 @@ interface CapabilityRow {
   description: string | null;
   cache_policy: CachePolicy | null;
   ttl_seconds: number | null;
+  pins: Record<string, number> | null;
 }
 
-const CAPABILITY_COLUMNS = sql`r.id, v.version, r.display_name, r.fqdn, r.state, v.source_kind, v.code_snippet, v.source,
-  v.source_hash, v.parameters_schema, v.structure, v.tools_used, r.description, r.cache_policy, r.ttl_seconds`;
+const CAPABILITY_COLUMNS = sql`r.org, r.project, r.id, v.version, r.display_name, r.fqdn, r.state, v.source_kind, v.code_snippet, v.source,
+  v.source_hash, v.parameters_schema, v.structure, v.tools_used, r.description, r.cache_policy, r.ttl_seconds,
+  (SELECT jsonb_object_agg(d.to_record_id, d.to_version) FROM capability_dependency d
+    WHERE d.org = r.org AND d.from_record_id = r.id AND d.from_version = v.version AND d.to_version IS NOT NULL) AS pins`;
 
 function toCapability(row: CapabilityRow): Capability {
   return {
     id: row.id,
+    scope: { org: row.org, project: row.project },
     version: row.version,
     displayName: row.display_name,
     fqdn: row.fqdn,
@@ -202,6 +154,7 @@ function toCapability(row: CapabilityRow): Capability {
     description: row.description ?? undefined,
     cachePolicy: row.cache_policy ?? "none",
     ttlSeconds: row.ttl_seconds ?? undefined,
+    pins: row.pins ?? {},
   };
 }
 
@@ -228,6 +181,7 @@ export async function listDependencies(db: Db, { org }: Scope, id: string): Prom
       join.onRef("r.org", "=", "d.org").onRef("r.id", "=", "d.to_record_id"),
     )
     .select("r.display_name")
+    .distinct()
     .where("d.org", "=", org)
     .where("d.from_record_id", "=", id)
     .orderBy("r.display_name")

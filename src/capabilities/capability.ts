@@ -1,3 +1,4 @@
+import type { Scope } from "./scope.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
 
 /** One step of a DAG. Arguments may be references into earlier results: `{"$ref": "read.content"}`. */
@@ -22,7 +23,7 @@ export type CapabilitySource =
   | { readonly type: "dag"; readonly dagStructure: DagStructure }
   | { readonly type: "tool"; readonly toolId: string; readonly defaultArgs?: JsonObject };
 
-type CapabilityState = "draft" | "active" | "archived" | "deleted";
+export type CapabilityState = "draft" | "active" | "archived" | "deleted";
 
 /** How long answers may be remembered: not at all, while the process lives, or in the database. */
 export type CachePolicy = "none" | "memoize" | "persistent";
@@ -30,6 +31,8 @@ export type CachePolicy = "none" | "memoize" | "persistent";
 /** One version of a capability, with everything that is needed to run it. */
 export interface Capability {
   readonly id: string;
+  /** Where it belongs. */
+  readonly scope: Scope;
   readonly version: number;
   readonly displayName: string;
   readonly fqdn: string;
@@ -43,6 +46,21 @@ export interface Capability {
   readonly description: string | undefined;
   readonly cachePolicy: CachePolicy;
   readonly ttlSeconds: number | undefined;
+  /** Versions of other capabilities, by id, that it first succeeded with. */
+  readonly pins: Readonly<Record<string, number>>;
+}
+
+/** A program, analysed, as it is kept. */
+export interface PreparedSource {
+  readonly source: CapabilitySource;
+  readonly sourceHash: string;
+  readonly parameters: JsonSchema;
+  readonly structure: JsonValue;
+  readonly toolsUsed: readonly string[];
+  /** Names of the capabilities it calls. */
+  readonly calls: readonly string[];
+  /** Left out: nobody vouches for it. */
+  readonly signature?: string;
 }
 
 /** The program text, where the capability is one. */

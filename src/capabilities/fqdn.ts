@@ -1,6 +1,7 @@
 import type { Scope } from "./scope.ts";
 
-export interface Naming {
+/** A name taken apart. */
+export interface NameParts {
   readonly displayName: string;
   readonly namespace: string;
   readonly action: string;
@@ -12,32 +13,47 @@ export interface FqdnParts extends Scope {
   readonly hash: string;
 }
 
-/** What a program is called until somebody names it. */
-export function unnamed(sourceHash: string, tools: readonly string[]): Naming {
-  const short = sourceHash.slice(0, 8);
-  return { displayName: `unnamed_${short}`, namespace: inferNamespace(tools), action: `exec_${short}` };
+const UNNAMED = "unnamed_";
+const SHORT_HASH = 8;
+
+/** What a program is called until somebody names it; longer where another program begins the same. */
+export function unnamed(sourceHash: string, tools: readonly string[], length: number = SHORT_HASH): NameParts {
+  const short = sourceHash.slice(0, length);
+  return { displayName: `${UNNAMED}${short}`, namespace: inferNamespace(tools), action: `exec_${short}` };
+}
+
+export function isUnnamed(displayName: string): boolean {
+  return displayName.startsWith(UNNAMED);
 }
 
 export function formatFqdn({ org, project, namespace, action, hash }: FqdnParts): string {
   return [org, project, namespace, action, hash].join(".");
 }
 
+const FQDN_PARTS = 5;
+
+/** undefined where the text is none. */
+export function parseFqdn(text: string): FqdnParts | undefined {
+  const [org, project, namespace, action, hash, ...more] = text.split(".");
+  if (!org || !project || !namespace || !action || !hash || more.length > 0) return undefined;
+  return { org, project, namespace, action, hash };
+}
+
+/** `org.project.namespace.action`, as people shorten it. */
+export function parseShortFqdn(text: string): Omit<FqdnParts, "hash"> | undefined {
+  return text.split(".").length === FQDN_PARTS - 1 ? parseFqdn(`${text}.0`) : undefined;
+}
+
+export function displayNameOf({ namespace, action }: Pick<FqdnParts, "namespace" | "action">): string {
+  return `${namespace}:${action}`;
+}
+
 const NAMESPACE_WITHOUT_TOOLS = "util";
 
 /** The server that most of the tools belong to; among equals the first by name. */
-function inferNamespace(tools: readonly string[]): string {
+export function inferNamespace(tools: readonly string[]): string {
   const servers = Map.groupBy(tools, (tool) => tool.slice(0, tool.indexOf(":")));
   const [most] = [...servers].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1));
   const plain = most?.[0].toLowerCase().replace(/[^a-z0-9]/g, "") ?? "";
   return /^[a-z]/.test(plain) ? plain : NAMESPACE_WITHOUT_TOOLS;
-}
-
-const NAME = /^(?:([a-z][a-z0-9]*):)?([a-zA-Z][a-zA-Z0-9_-]*)$/;
-const LONGEST_NAME = 50;
-
-/** undefined where the text is not a legal name. */
-export function parseName(name: string, tools: readonly string[]): Naming | undefined {
-  const [, namespace, action] = NAME.exec(name) ?? [];
-  if (action === undefined || action.includes("__") || name.length > LONGEST_NAME) return undefined;
-  return { displayName: name, namespace: namespace ?? inferNamespace(tools), action };
 }

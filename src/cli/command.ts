@@ -11,11 +11,13 @@ export interface CommandOption {
   readonly hidden?: true;
 }
 
-interface CommandArgument {
+export interface CommandArgument {
   /** As commander reads it: `<file>` is required, `[file]` is not. */
   readonly name: string;
   readonly description: string;
   readonly choices?: readonly string[];
+  /** What a shell offers for it: names of records, where a daemon runs. */
+  readonly completes?: "record";
 }
 
 /** Values of options as commander parsed them; a flag that was not given is absent. */

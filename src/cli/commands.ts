@@ -1,10 +1,26 @@
 import type { Command } from "./command.ts";
+import { list } from "./commands/list.ts";
+import { show } from "./commands/show.ts";
+import { code } from "./commands/code.ts";
+import { lookup } from "./commands/lookup.ts";
+import { whois } from "./commands/whois.ts";
+import { history } from "./commands/history.ts";
+import { diff } from "./commands/diff.ts";
+import { restore } from "./commands/restore.ts";
+import { archive } from "./commands/archive.ts";
+import { tag } from "./commands/tag.ts";
+import { rename } from "./commands/rename.ts";
+import { alias } from "./commands/alias.ts";
+import { fork } from "./commands/fork.ts";
+import { merge } from "./commands/merge.ts";
+import { stats } from "./commands/stats.ts";
 import { add } from "./commands/add.ts";
 import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
 import { connect } from "./commands/connect.ts";
+import { curate } from "./commands/curate.ts";
 import { discover } from "./commands/discover.ts";
 import { doctor } from "./commands/doctor.ts";
 import { down } from "./commands/down.ts";
@@ -52,8 +68,16 @@ export const commands: readonly Command[] = [
   runShow,
   replay,
   result,
+  list,
+  show,
+  code,
   graph,
   index,
+  lookup,
+  whois,
+  history,
+  diff,
+  stats,
   logs,
   doctor,
   inbox,
@@ -61,8 +85,16 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  curate,
   login,
   logout,
+  rename,
+  alias,
+  tag,
+  fork,
+  merge,
+  archive,
+  restore,
   add,
   remove,
   exportCommand,

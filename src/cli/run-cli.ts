@@ -6,6 +6,7 @@ import { EXIT, PmlError } from "../errors.ts";
 import { version } from "../package-info.ts";
 import type { Command, OptionValues } from "./command.ts";
 import { commands } from "./commands.ts";
+import { completeNames, readRecordNames } from "./complete-names.ts";
 import { helpManifest } from "./help-manifest.ts";
 import { Terminal } from "./terminal.ts";
 import { showWelcome } from "./welcome.ts";
@@ -21,9 +22,10 @@ interface GlobalOptions {
 /** Runs one command line and returns its exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   let exit: number = EXIT.ok;
+  const names = argv[0] === "complete" ? await readRecordNames() : [];
   const program = createProgram(async (command, args, options) => {
     exit = await runCommand(command, args, { ...options, ...program.opts() });
-  });
+  }, names);
   const terminal = new Terminal(readTerminalOptions({ json: argv.includes("--json") }));
   try {
     if (argv[0] === "help" && argv.includes("--json")) {
@@ -42,6 +44,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 /** The whole command line as commander sees it; the reference page is made from the same object. */
 export function createProgram(
   run: (command: Command, args: readonly string[], options: OptionValues) => Promise<void>,
+  recordNames: readonly string[] = [],
 ): Commander {
   const program = new Commander("pml")
     .description("PML remembers what your agents did with their MCP tools and lets them do it again by name.")
@@ -61,7 +64,7 @@ export function createProgram(
       return word === undefined ? run(showWelcome, [], {}) : Promise.reject(unknownCommand(word));
     });
   for (const command of commands) addCommand(program, command, run);
-  tab(program, { completionCommandName: "completion" });
+  completeNames(tab(program, { completionCommandName: "completion" }), commands, recordNames);
   return program;
 }
 

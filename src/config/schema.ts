@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
+import { curationSchema } from "./curation-schema.ts";
 import { discoverySchema } from "./discovery-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
+import { namingSchema } from "./naming-schema.ts";
+import { registrySchema, signingSchema } from "./record-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { secretReference } from "./secret-schema.ts";
 
@@ -210,6 +213,8 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is kept of runs. What was learned from them stays."),
+  curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
+  naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   discovery: discoverySchema.prefault({}).describe("How tools and capabilities are found."),
   secrets: z
@@ -223,6 +228,8 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Secrets in the database."),
+  signing: signingSchema,
+  registry: registrySchema,
   daemon: z
     .strictObject({
       idleMinutes: z

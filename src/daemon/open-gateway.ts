@@ -8,7 +8,8 @@ import { createConnections } from "../mcp/connections.ts";
 import { Gateway } from "../mcp/gateway.ts";
 import { createHttpAddresses } from "../mcp/http-addresses.ts";
 import { createHttpEndpoint, type HttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createOwnTools } from "../mcp/own-tools.ts";
+import { createCoreTools } from "../mcp/own-tools.ts";
+import { createStandardLibrary } from "./standard-library.ts";
 import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
 
 export interface OpenGateway extends Disposable {
@@ -33,24 +34,22 @@ export interface GatewayParts {
 /** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
-  const { upstreams, usage, results, engine, suggest, discovery } = app;
-  const gateway = opening.use(
+  const { upstreams, usage, results } = app;
+  const scope = DEFAULT_SCOPE;
+  const approvalUrl = (id: string): string => new URL(`/approvals/${id}`, url()).href;
+  const gateway: Gateway = opening.use(
     new Gateway({
       upstreams,
       usage,
       results,
       settings: config,
       permitCall: app.permitCall,
+      scope,
       log,
-      createOwnTools: (parts) =>
-        createOwnTools({
-          ...parts,
-          engine,
-          suggest,
-          discovery,
-          scope: DEFAULT_SCOPE,
-          approvalUrl: (id) => new URL(`/approvals/${id}`, url()).href,
-        }),
+      createOwnTools: (parts) => ({
+        core: createCoreTools({ ...parts, ...app, scope, approvalUrl }),
+        library: createStandardLibrary(app, { scope, approvalUrl, gateway: () => gateway }),
+      }),
     }),
   );
   const accounts = new Accounts({ limits: config.limits, onReached: onLimitReached });

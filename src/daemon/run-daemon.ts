@@ -87,6 +87,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
   app.logins.listenAt(info.url);
+  app.records.listenAt(info.url);
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;

@@ -1,4 +1,4 @@
-import type { CreatedAt, Defaulted, Json, RequiredJson, Time } from "./columns.ts";
+import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
 
 export interface CapabilitySourceTable {
   org: string;
@@ -11,7 +11,9 @@ export interface CapabilitySourceTable {
 export interface CapabilityDependencyTable {
   org: string;
   from_record_id: string;
+  from_version: Defaulted<number>;
   to_record_id: string;
+  to_version: Nullable<number>;
   edge_type: Defaulted<"dependency" | "contains">;
   observed_count: Defaulted<number>;
   created_at: CreatedAt;

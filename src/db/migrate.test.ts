@@ -25,6 +25,9 @@ test("released migrations are never edited", () => {
       "0004_results.sql": "7716dd3a6a70703e",
       "0005_permissions.sql": "81162f3ab2e001fa",
       "0006_execution.sql": "572ed3ec7d81d3a4",
+      "0007_names.sql": "7e98a71600eafd37",
+      "0008_routing.sql": "7abf0718f3bb6ac8",
+      "0009_curation.sql": "14082697835e8bbc",
       "0010_discovery.sql": "9d2feb67ea0d9654",
     }
   `);

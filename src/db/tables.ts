@@ -1,6 +1,7 @@
 import type { DiscoveryIntentTable, DiscoveryTallyTable, EmbeddingCacheTable } from "./discovery-tables.ts";
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type { CapabilitySuggestionTable } from "./curation-tables.ts";
 import type { ExecutionRunTable, ExecutionTraceTable, RunJournalTable, TaskResultTable } from "./execution-tables.ts";
 import type {
   CapabilityDecisionTable,
@@ -40,17 +41,20 @@ interface CapabilityRecordTable {
   action: string;
   hash: string;
   state: Defaulted<"draft" | "active" | "archived" | "deleted">;
+  state_before: Nullable<"draft" | "active">;
   version: Defaulted<number>;
   version_tag: Nullable<string>;
   visibility: Defaulted<"private" | "project" | "org" | "public">;
   description: Nullable<string>;
   tags: Defaulted<string[]>;
   routing: Nullable<"local" | "cloud">;
+  routing_explicit: Defaulted<boolean>;
   ttl_seconds: Nullable<number>;
   cache_policy: Nullable<string>;
   verified: Defaulted<boolean>;
   parent_id: Nullable<string>;
   forked_from: Nullable<string>;
+  forked_from_fqdn: Nullable<string>;
   created_by: Nullable<string>;
   created_at: CreatedAt;
   updated_by: Nullable<string>;
@@ -213,6 +217,7 @@ export interface Tables {
   capability_rename_history: RenameHistoryTable;
   capability_source: CapabilitySourceTable;
   capability_stat: CapabilityStatTable;
+  capability_suggestion: CapabilitySuggestionTable;
   capability_versions: CapabilityVersionTable;
   discovery_intent: DiscoveryIntentTable;
   discovery_tally: DiscoveryTallyTable;

@@ -72,8 +72,8 @@ export class Discovery implements AsyncDisposable {
     const pool = index.poolOf(principal);
     const { wordpiece } = this.#language;
     const text = pool.correct(wordpiece.cut(query, MOST_QUERY_PIECES), (word) => wordpiece.isWord(word));
-    const clauses = mission ? splitClauses(text) : [];
-    const { tier, vectors } = await this.#embedQuery(pool, [text, ...clauses]);
+    const clauses = splitClauses(text);
+    const { tier, vectors } = await this.#embedQuery(pool, { text, clauses, mission });
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
     const ranked = pool.rank({ text, tier, vectors, clauses, accept, contextTags, recordOf, limit });
     return { ranked, searched: pool.size, tier };
@@ -147,21 +147,26 @@ export class Discovery implements AsyncDisposable {
     return this.#language.lite === undefined ? "lexical" : "lite";
   }
 
+  /** Each clause costs the model as much as a query of its length; words and word vectors cost next to nothing. */
   async #embedQuery(
     pool: SearchPool,
-    texts: readonly string[],
+    {
+      text,
+      clauses,
+      mission,
+    }: { readonly text: string; readonly clauses: readonly string[]; readonly mission: boolean },
   ): Promise<{ readonly tier: SearchTier; readonly vectors: readonly Float32Array[] }> {
     const { embedder, log } = this.#options;
     const { lite } = this.#language;
     if (this.#tierOf(pool) === "full" && embedder !== undefined) {
       try {
-        return { tier: "full", vectors: await this.#embedByModel(embedder, texts) };
+        return { tier: "full", vectors: await this.#embedByModel(embedder, mission ? [text, ...clauses] : [text]) };
       } catch (error) {
         log.warn({ error: String(error) }, "the model did not answer; word vectors are used");
       }
     }
     if (lite === undefined) return { tier: "lexical", vectors: [] };
-    return { tier: "lite", vectors: texts.map((text) => lite.embed(text)) };
+    return { tier: "lite", vectors: [text, ...clauses].map((each) => lite.embed(each)) };
   }
 
   /** The same question is often asked again, with another page or filter. */

@@ -21,9 +21,9 @@ export type VectorTier = Exclude<SearchTier, "lexical">;
 export interface RankRequest {
   readonly text: string;
   readonly tier: SearchTier;
-  /** The vectors of the text and of its clauses; none in the lexical tier. */
+  /** The vector of the text, and where they were wanted those of its clauses; none in the lexical tier. */
   readonly vectors: readonly Float32Array[];
-  /** The clauses of a mission. */
+  /** The steps that the text has. */
   readonly clauses: readonly string[];
   readonly accept: (document: SearchDocument) => boolean;
   readonly contextTags: readonly string[];
@@ -31,13 +31,14 @@ export interface RankRequest {
   readonly limit: number;
 }
 
-/** How much lexical and vector evidence count, by tier; more clauses make words less certain. */
+/** How much lexical and vector evidence count, by tier. */
 const WEIGHTS: Readonly<Record<SearchTier, { readonly words: number; readonly meaning: number }>> = {
   full: { words: 0.2, meaning: 0.8 },
   lite: { words: 0.3, meaning: 0.7 },
   lexical: { words: 1, meaning: 0 },
 };
-const MISSION_SHIFT = 0.05;
+/** With vectors of each clause, words are needed less. */
+const CLAUSES_SHIFT = 0.05;
 const CLAUSE_SHARE = 0.3;
 /** In units of the spread among candidates: what settles near ties, and what settles everything. */
 const RECORD_WEIGHT = 0.3;
@@ -141,7 +142,7 @@ export class SearchPool {
       this.#index.score(clause < 0 ? query : toQueryWords(clauses[clause] ?? ""), scores),
     );
     const matrix = tier === "lexical" ? undefined : this.#matrices[tier];
-    const cosine = this.#blend(matrix === undefined ? 0 : clauses.length, (clause, scores) =>
+    const cosine = this.#blend(Math.max(0, vectors.length - 1), (clause, scores) =>
       matrix?.compare(vectors[clause + 1] ?? new Float32Array(0), scores),
     );
     return { lexical, cosine, query };
@@ -163,8 +164,8 @@ export class SearchPool {
   }
 
   #fuse(slots: readonly number[], { lexical, cosine }: Channels, request: RankRequest): Candidate[] {
-    const { tier, clauses, text, contextTags, recordOf } = request;
-    const shift = clauses.length > 0 && tier !== "lexical" ? MISSION_SHIFT : 0;
+    const { tier, vectors, text, contextTags, recordOf } = request;
+    const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
     const spreads: Readonly<Record<"words" | "meaning", Spread>> = {
       words: measureSpread(lexical, slots),

@@ -44,7 +44,7 @@ export interface SearchOptions {
   readonly accept?: (document: SearchDocument) => boolean;
   /** What the task is like; past runs with the same tags count. */
   readonly contextTags?: readonly string[];
-  /** The text is a mission of several steps: each of its clauses is looked at as well. */
+  /** The text is a mission of several steps: the model looks at each of its clauses as well, which takes longer. */
   readonly mission?: boolean;
   readonly limit?: number;
 }

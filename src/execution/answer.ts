@@ -85,7 +85,7 @@ function describe({ run, runnable, started, byName = false, trace, entries, logs
     ...(logs.length === 0
       ? {}
       : { logs: logs.map(({ level, text }) => (level === "log" ? text : `[${level}] ${text}`)) }),
-    warnings: [...runnable.warnings, ...warnings],
+    warnings: [...runnable.warnings, ...runnable.notices, ...warnings],
   };
 }
 

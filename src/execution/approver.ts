@@ -163,7 +163,7 @@ export class Approver {
       intent: run.intent,
       code: body.kind === "code" ? code : `// ${body.kind}\n${code}`,
       client: run.client,
-      capability: capability.displayName,
+      capability: run.options.naming?.name ?? capability.displayName,
     });
   }
 

@@ -8,6 +8,7 @@ import {
   scope,
 } from "../../test/support/engine-scene.ts";
 import type { DatabaseClient } from "../db/client.ts";
+import { OWNER } from "../capabilities/scope.ts";
 import type { JsonValue } from "../json.ts";
 import { readLearning } from "../learning/learning-store.ts";
 import type { ProcessSandbox } from "../sandbox/sandbox.ts";
@@ -131,7 +132,10 @@ describe.each(engines)("Engine on %s", (kind) => {
 
   test("capabilities call capabilities; a stop inside stops and resumes all of them", async () => {
     const scene = await createEngineScene(client, sandbox);
-    await scene.run(`return (await mcp.kv.get({ key: args.n })).value * 2`, { args: { n: 1 }, name: "util:double" });
+    await scene.run(`return (await mcp.kv.get({ key: args.n })).value * 2`, {
+      args: { n: 1 },
+      naming: { name: "util:double" },
+    });
     const code = `const four = await capabilities.util.double({ n: 2 }); return four + (await capabilities.util.double({ n: 3 }));`;
     expect(resultOf(await scene.run(code))).toBe(10);
     const stopped = await scene.run(`${code} // stepwise`, { options: { perLayerValidation: true } });
@@ -139,10 +143,11 @@ describe.each(engines)("Engine on %s", (kind) => {
     scene.calls.length = 0;
     expect(resultOf(await go(scene, stopped))).toBe(10);
     expect(scene.calls).toEqual([`kv:get {"key":3}`]);
-    const endless = await scene.run(`return await capabilities.util.forever({})`, { name: "util:forever" });
-    expect(endless).toMatchObject({ status: "error" });
-    expect(await scene.run(`return await capabilities.util.forever({})`)).toMatchObject({
-      error: { message: expect.stringContaining("more than 3 levels deep") as string },
+    const forever = { name: "util:forever", code: `return await capabilities.util.forever({})` };
+    await scene.registry.save({ scope, principal: OWNER }, forever);
+    expect(await scene.run(forever.code)).toMatchObject({
+      status: "error",
+      error: { message: expect.stringContaining("more than 3 levels deep") },
     });
   });
 

@@ -1,5 +1,7 @@
 import { v7 as newId } from "uuid";
-import type { Scope } from "../capabilities/scope.ts";
+import type { CapabilityRegistry } from "../capabilities/capability-registry.ts";
+import { isUnnamed } from "../capabilities/fqdn.ts";
+import type { Asker, Scope } from "../capabilities/scope.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -8,7 +10,7 @@ import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
 import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
-import { Programs, type Runnable } from "./programs.ts";
+import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
@@ -34,6 +36,8 @@ import {
 
 export interface EngineOptions extends RunnerOptions {
   readonly permissions: Permissions;
+  readonly programs: Programs;
+  readonly registry: CapabilityRegistry;
 }
 
 /** How a run reaches whoever asked for it. */
@@ -54,19 +58,20 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.programs = new Programs(options.db, options.tools);
+    this.programs = options.programs;
     this.#approver = new Approver(options.permissions, options.tools);
     this.runner = new Runner(options, this.programs, this.#approver);
   }
 
   async execute(scope: Scope, request: ExecuteRequest, reach: Reach): Promise<ExecuteAnswer> {
     const started = performance.now();
-    const runnable = await this.#find(scope, request);
+    const asker = { scope, principal: reach.caller.principal };
+    const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
     const run = newRun(scope, runnable, { request, args, caller: reach.caller });
     const told = { run, runnable, started, byName: request.kind === "capability" };
     if (request.options.dryRun === true) return this.#dryRun(told, reach);
-    const tools = await this.programs.reachableTools(scope, runnable);
+    const tools = await this.programs.reachableTools(asker, runnable);
     const verdict = await this.#approver.decide(run, runnable, { tools, caller: reach.caller });
     if (verdict.kind === "denied") return refusalAnswer(told, verdict.error);
     if (verdict.kind === "waiting") {
@@ -83,9 +88,10 @@ export class Engine {
   /** Why a capability cannot be run at once, with these arguments and without asking anybody; undefined where it can. */
   async whyNotAtOnce(scope: Scope, request: ExecuteRequest, caller: RunCaller): Promise<string | undefined> {
     try {
-      const runnable = await this.#find(scope, request);
+      const asker = { scope, principal: caller.principal };
+      const runnable = await this.#find(asker, request);
       const run = newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
-      const tools = await this.programs.reachableTools(scope, runnable);
+      const tools = await this.programs.reachableTools(asker, runnable);
       const { decision, reasons } = await this.#approver.judge(run, runnable, tools);
       if (decision === "allow") return undefined;
       const what = decision === "deny" ? "it is not permitted" : "a person would have to be asked";
@@ -117,7 +123,7 @@ export class Engine {
 
   async #resume(run: StoredRun, told: Told, reach: Reach): Promise<ExecuteAnswer> {
     const { runnable } = told;
-    const tools = await this.programs.reachableTools(run.scope, runnable);
+    const tools = await this.programs.reachableTools(run, runnable);
     const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: reach.caller });
     if (verdict.kind === "denied") return this.#end(told, { kind: "failed", error: verdict.error });
     if (verdict.kind === "waiting") return toAnswer(told, { kind: "waiting", approval: verdict.approval });
@@ -151,15 +157,43 @@ export class Engine {
   async #runToAnswer(progress: RunInProgress, told: Told): Promise<ExecuteAnswer> {
     const { run, runnable } = progress;
     const remembered = await this.runner.answerFromMemory(progress);
-    if (remembered?.ok === true)
-      return toAnswer(told, { kind: "ended", ended: { kind: "returned", value: remembered.value } });
+    if (remembered?.ok === true) {
+      const ended = { kind: "returned", value: remembered.value } as const;
+      return toAnswer(await this.#name(told), { kind: "ended", ended });
+    }
     const { session, result, nested } = await this.runner.run(progress);
     const { ended, logs, warnings } = result;
     const { journal } = session;
     if (ended.kind === "parked") return this.#park(progress, told, { journal, reason: ended.reason });
     const trace = await this.runner.remember({ run, runnable, journal, logs, ended, nested, started: told.started });
     await this.runner.keepForMemory(progress, result);
-    return toAnswer({ ...told, trace, logs, warnings }, { kind: "ended", ended });
+    const named = ended.kind === "returned" ? await this.#name(told) : told;
+    return toAnswer({ ...named, trace, logs, warnings }, { kind: "ended", ended });
+  }
+
+  /** A program that succeeded gets the name that was asked for. What it did stays done if that is gone meanwhile. */
+  async #name(told: Told): Promise<Told> {
+    const { run, runnable } = told;
+    const { capability } = runnable;
+    const { naming } = run.options;
+    if (naming === undefined || runnable.warnings.length > 0 || !isUnnamed(capability.displayName)) return told;
+    const program = {
+      asker: run,
+      id: capability.id,
+      naming,
+      via: "agent",
+      fresh: capability.state === "draft",
+    } as const;
+    const notices = [...runnable.notices];
+    try {
+      const { record } = await this.#options.registry.nameProgram(program);
+      const { id, version, displayName, fqdn } = record;
+      return { ...told, runnable: { ...runnable, capability: { ...capability, id, version, displayName, fqdn } } };
+    } catch (error) {
+      if (!(error instanceof PmlError)) throw error;
+      notices.push(`${error.message}; the program is kept as ${capability.displayName}`);
+      return { ...told, runnable: { ...runnable, notices } };
+    }
   }
 
   /** A client that can ask a person does so at once; then the run simply goes on. */
@@ -213,17 +247,17 @@ export class Engine {
     return toAnswer(told, { kind: "dry_run", plan: host.plan, possible: [...new Set(possible)], outcome });
   }
 
-  #find(scope: Scope, request: ExecuteRequest): Promise<Runnable> {
+  #find(asker: Asker, request: ExecuteRequest): Promise<Runnable> {
     switch (request.kind) {
       case "code":
-        return this.programs.fromCode(scope, request.code, request);
+        return this.programs.fromCode(asker, request.code, request);
       case "dag":
-        return this.programs.fromDag(scope, request.dag, request);
+        return this.programs.fromDag(asker, request.dag, request);
       case "tool":
-        return this.programs.fromTool(scope, request, request);
+        return this.programs.fromTool(asker, request, request);
       case "capability":
       default:
-        return this.programs.byName(scope, request.name);
+        return this.programs.byName(asker, request.name);
     }
   }
 
@@ -241,7 +275,9 @@ function newRun(
   runnable: Runnable,
   { request, args, caller }: { request: ExecuteRequest; args: JsonObject; caller: RunCaller },
 ): Run {
-  const { dryRun: _notKept, ...options } = request.options;
+  const { dryRun: _notKept, ...rest } = request.options;
+  const naming = request.kind === "capability" ? undefined : request.naming;
+  const options = naming === undefined ? rest : { ...rest, naming };
   return {
     ...identify(runnable),
     id: newId(),

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Capability } from "../capabilities/capability.ts";
 import { type CapabilityUsage, listDependencies, readUsage } from "../capabilities/capability-store.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import { OWNER, type Scope } from "../capabilities/scope.ts";
+import { markVerified } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonValue } from "../json.ts";
@@ -86,7 +87,7 @@ export class Inspector {
     return { ...(await this.#name(run)), trace, surprise, nested, entries: entries.length };
   }
 
-  /** Runs the program again against what its calls were answered then. Nothing is called. */
+  /** Runs the program again against what its calls were answered then. Nothing is called; what succeeds is verified. */
   async replay(scope: Scope, id: string): Promise<ReplayReport> {
     const { db, programs, sandbox, limits } = this.#options;
     const run = await this.#find(scope, id);
@@ -107,12 +108,14 @@ export class Inspector {
         ? []
         : [`the error was ${run.error?.message ?? "none"}, now ${error ?? "none"}`]),
     ];
-    return { id: run.id, same: differences.length === 0, result, error, path, differences };
+    const same = differences.length === 0;
+    if (same && run.state === "succeeded") await markVerified(db, scope, { id: run.recordId, version: run.version });
+    return { id: run.id, same, result, error, path, differences };
   }
 
   async capability(scope: Scope, name: string): Promise<CapabilityDetails> {
     const { db, programs } = this.#options;
-    const { capability, structure } = await programs.byName(scope, name);
+    const { capability, structure } = await programs.byName({ scope, principal: OWNER }, name);
     const subject = `cap:${capability.id}`;
     const schemas = await readOutputSchemas(db, scope, [subject]);
     return {

@@ -71,7 +71,7 @@ test(`what ${PROGRAMS} random programs do is always a path of their structure`, 
     const shown = `seed ${seed}:\n${code}\n${JSON.stringify(answer).slice(0, 500)}`;
     expect(["success", "error"], shown).toContain(answer.status);
     const entries = await readJournal(client.db, scope, answer.workflowId ?? "");
-    const { structure } = await scene.engine.programs.fromCode(scope, code, {});
+    const { structure } = await scene.engine.programs.fromCode({ scope, principal: "local" }, code, {});
     expect(strayCalls(structure, entries), shown).toEqual([]);
     expect(unexplainedVisits(structure, buildTrace(entries, structure)), shown).toEqual([]);
   }

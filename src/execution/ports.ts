@@ -41,9 +41,6 @@ interface ProgressReport {
   readonly message: string;
 }
 
-/** Whoever has the token of this machine, in place of the id of a principal. */
-export const OWNER = "local";
-
 /** Who runs something, and how they can be reached while it runs. */
 export interface RunCaller {
   readonly principal: string;

@@ -28,9 +28,16 @@ export interface EndedRun {
   readonly ended: Exclude<Ended, { kind: "parked" }>;
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
-  /** Capabilities it called, by the name it used. */
-  readonly nested: ReadonlyMap<string, string>;
+  readonly nested: CalledCapabilities;
 }
+
+export interface CalledCapability {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Capabilities that a run called, by the name it used. */
+export type CalledCapabilities = ReadonlyMap<string, CalledCapability>;
 
 /** Keeps what a run did and what can be learned from it. */
 export class Memory {
@@ -64,7 +71,9 @@ export class Memory {
       durationMs,
       entries: journal.entries.map((entry) => this.#keepable(entry)),
       edges: learnedEdges(runnable, trace, nested),
-      calledCapabilities: [...new Set(nested.values())].filter((id) => id !== run.recordId),
+      calledCapabilities: [...new Map([...nested.values()].map((each) => [each.id, each])).values()].filter(
+        ({ id }) => id !== run.recordId,
+      ),
       activate: runnable.warnings.length === 0,
       resultSeconds: this.#options.resultSeconds,
     };
@@ -117,20 +126,16 @@ function redactTask(task: Trace["tasks"][number]): Trace["tasks"][number] {
   };
 }
 
-function learnedEdges(
-  { capability, structure }: Runnable,
-  trace: Trace,
-  nested: ReadonlyMap<string, string>,
-): GraphEdge[] {
+function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested: CalledCapabilities): GraphEdge[] {
   const subjectOf = (node: StructureNode): string | undefined => {
     if (node.type === "task") return node.tool;
-    const id = node.type === "capability" ? nested.get(node.capability) : undefined;
+    const id = node.type === "capability" ? nested.get(node.capability)?.id : undefined;
     return id === undefined ? undefined : `cap:${id}`;
   };
   const own = `cap:${capability.id}`;
   const used = new Set([
     ...trace.tasks.flatMap(({ tool, kind }) => (kind === "tool" ? [tool] : [])),
-    ...[...nested.values()].map((id) => `cap:${id}`),
+    ...[...nested.values()].map(({ id }) => `cap:${id}`),
   ]);
   used.delete(own);
   const contains = [...used].map((to): GraphEdge => ({ from: own, to, type: "contains" }));

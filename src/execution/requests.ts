@@ -1,4 +1,5 @@
 import type { DagStructure } from "../capabilities/capability.ts";
+import type { Naming } from "../capabilities/registry.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { RunError, RunOptions } from "./run-store.ts";
 
@@ -7,8 +8,8 @@ export type ExecuteRequest = {
   readonly intent: string;
   readonly options: RunOptions & { readonly dryRun?: boolean };
 } & (
-  | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewName)
-  | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewName)
+  | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewProgram)
+  | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewProgram)
   | { readonly kind: "capability"; readonly name: string; readonly args: JsonObject }
   /** One tool as a capability, which is always given `defaults`. */
   | ({
@@ -16,12 +17,13 @@ export type ExecuteRequest = {
       readonly tool: string;
       readonly defaults: JsonObject;
       readonly args: JsonObject;
-    } & NewName)
+    } & NewProgram)
 );
 
-/** What a program that is new shall be called. */
-export interface NewName {
-  readonly name?: string;
+/** What is known of a program that may be new. */
+export interface NewProgram {
+  /** What it shall be called once it has succeeded. */
+  readonly naming?: Naming;
   readonly description?: string;
   readonly tags?: readonly string[];
 }

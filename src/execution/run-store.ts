@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Naming } from "../capabilities/registry.ts";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
@@ -31,6 +32,8 @@ export interface RunOptions {
   readonly perLayerValidation?: boolean;
   readonly timeoutMs?: number;
   readonly contextTags?: readonly string[];
+  /** What the program shall be called if it succeeds. */
+  readonly naming?: Naming;
 }
 
 export interface RunError {

@@ -9,7 +9,7 @@ import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller, ToolDirectory } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
-import { type EndedRun, Memory } from "./remember.ts";
+import { type CalledCapabilities, type CalledCapability, type EndedRun, Memory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
 import { appendEntries, beginRun, findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
@@ -45,8 +45,7 @@ export interface RunInProgress {
 export interface FinishedSession {
   readonly session: RunSession;
   readonly result: SessionResult;
-  /** Capabilities it called, by the name it used. */
-  readonly nested: ReadonlyMap<string, string>;
+  readonly nested: CalledCapabilities;
 }
 
 /** Runs programs, and the capabilities they call as runs of their own. */
@@ -70,7 +69,7 @@ export class Runner {
   async run(progress: RunInProgress): Promise<FinishedSession> {
     const { run, runnable, recorded, depth, signal, caller, plan } = progress;
     const { sandbox, limits, tools, callTool } = this.#options;
-    const nested = new Map<string, string>();
+    const nested = new Map<string, CalledCapability>();
     const session: RunSession = new RunSession({
       run,
       runnable,
@@ -127,13 +126,19 @@ export class Runner {
 
   async #callCapability(
     call: NestedCall,
-    { progress, session, nested }: { progress: RunInProgress; session: RunSession; nested: Map<string, string> },
+    {
+      progress,
+      session,
+      nested,
+    }: { progress: RunInProgress; session: RunSession; nested: Map<string, CalledCapability> },
   ): Promise<AnswerEntry["outcome"]> {
     const { run: parent, depth } = progress;
     try {
       if (depth + 1 > this.#options.maxDepth) throw tooDeep(this.#options.maxDepth);
-      const runnable = await this.#programs.byName(parent.scope, call.name);
-      nested.set(call.name, runnable.capability.id);
+      const asker = { scope: parent.scope, principal: parent.principal };
+      const runnable = await this.#programs.nested(asker, progress.runnable.capability, call.name);
+      const { id, version } = runnable.capability;
+      nested.set(call.name, { id, version });
       const args = checkArguments(runnable, call.args);
       const run: Run = {
         ...parent,

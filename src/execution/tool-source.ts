@@ -1,14 +1,18 @@
 import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
-import type { NewCapability } from "../capabilities/capability-store.ts";
+import type { PreparedSource } from "../capabilities/capability.ts";
 import { contentHash } from "../content-hash.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
 import type { CallableTool } from "./ports.ts";
 import { redact } from "./redact.ts";
 
-export type ToolSource = Pick<NewCapability, "source" | "sourceHash" | "parameters" | "structure" | "toolsUsed">;
+/** A tool to be used as a capability, and what it is always given. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly defaults: JsonObject;
+}
 
 /** A capability that is one tool with some of its arguments given. What looks like a secret is no default. */
-export function describeToolSource({ id, inputSchema = {} }: CallableTool, wanted: JsonObject): ToolSource {
+export function describeToolSource({ id, inputSchema = {} }: CallableTool, wanted: JsonObject): PreparedSource {
   const defaultArgs = withoutSecrets(wanted);
   const hasDefaults = Object.keys(defaultArgs).length > 0;
   const source = { type: "tool", toolId: id, ...(hasDefaults ? { defaultArgs } : {}) } as const;
@@ -18,6 +22,7 @@ export function describeToolSource({ id, inputSchema = {} }: CallableTool, wante
     parameters: withDefaults(inputSchema, defaultArgs),
     structure: structureOf(id, inputSchema, defaultArgs) as unknown as JsonValue,
     toolsUsed: [id],
+    calls: [],
   };
 }
 

@@ -31,8 +31,12 @@ export interface ImportResult {
 }
 
 /** Reads an export file twice: first to check all of it, then to write all of it in one transaction. */
-export async function importMemory(client: DatabaseClient, path: string): Promise<ImportResult> {
-  const { header, footer } = await verifyExport(path);
+export async function importMemory(
+  client: DatabaseClient,
+  path: string,
+  check: CheckRow = () => undefined,
+): Promise<ImportResult> {
+  const { header, footer } = await verifyExport(path, check);
   const schemaVersion = await readSchemaVersion(client.db);
   if (header.schema_version > schemaVersion) throw newerExport(header.schema_version, schemaVersion);
   const shapes = await readTableShapes(client.db);
@@ -50,18 +54,29 @@ export async function importMemory(client: DatabaseClient, path: string): Promis
   return { rows: footer.rows, added, kept: footer.rows - added, rows_sha256: footer.rows_sha256 };
 }
 
-export async function verifyExport(path: string): Promise<{ header: ExportHeader; footer: ExportFooter }> {
+/** Looks at a row before anything is written, and throws where it must not be. */
+export type CheckRow = (table: string, row: string) => void;
+
+export async function verifyExport(
+  path: string,
+  check: CheckRow = () => undefined,
+): Promise<{ header: ExportHeader; footer: ExportFooter }> {
   const digest = new ExportDigest();
   let header: ExportHeader | undefined;
   // The last line is the footer and not part of what it sums up, so each line waits for the next one.
   let held: string | undefined;
+  // Told last: of a damaged file there is nothing to say about single rows.
+  let refusal: Error | undefined;
   for await (const line of readLines(path)) {
     if (header === undefined) {
       header = parseLine(headerSchema, line, "it does not begin with the header of an export");
       digest.addHeader(line);
       continue;
     }
-    if (held !== undefined) digest.addRow(held);
+    if (held !== undefined) {
+      digest.addRow(held);
+      refusal ??= tryCheck(check, held);
+    }
     held = line;
   }
   if (header === undefined || held === undefined) throw invalidExport("it is empty or ends after the header");
@@ -69,7 +84,18 @@ export async function verifyExport(path: string): Promise<{ header: ExportHeader
   const actual = digest.finish();
   if (actual.rows !== footer.rows) throw invalidExport(`it has ${actual.rows} rows, its footer says ${footer.rows}`);
   if (actual.file_sha256 !== footer.file_sha256) throw invalidExport("its checksum does not fit its content");
+  if (refusal !== undefined) throw refusal;
   return { header, footer };
+}
+
+function tryCheck(check: CheckRow, line: string): Error | undefined {
+  try {
+    const { table, row } = splitRow(line);
+    check(table, row);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Small enough that a statement's text is not a burden, large enough that its cost is shared by many rows. */

@@ -15,6 +15,7 @@ const EXPORTED_TABLES = [
   "capability_stat",
   "capability_aliases",
   "capability_rename_history",
+  "capability_suggestion",
   "capability_dependency",
   "capability_path",
   "capability_decision",

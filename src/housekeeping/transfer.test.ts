@@ -48,6 +48,18 @@ async function seedLearning(db: DatabaseClient["db"], record: string): Promise<v
     .values({ ...scope, subject: "fs:read", schema: `{"type":"object"}` })
     .execute();
   await db
+    .insertInto("capability_suggestion")
+    .values({
+      ...scope,
+      id: newId(),
+      record_id: record,
+      suggested_name: "fs:read_json",
+      confidence: 0.1 + 0.2,
+      reasoning: "tools",
+      source: "heuristic",
+    })
+    .execute();
+  await db
     .insertInto("tool_edge")
     .values({ ...scope, from_id: "fs:read", to_id: "fs:write", edge_type: "provides", source: "observed" })
     .execute();

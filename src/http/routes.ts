@@ -9,9 +9,11 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { answer } from "./answer.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
+import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { createRecordRoutes } from "./record-routes.ts";
 import { createRunRoutes } from "./run-routes.ts";
 import { createUpstreamRoutes } from "./upstream-routes.ts";
 
@@ -22,7 +24,7 @@ export interface RouteOptions {
   /** Only with remote use. */
   readonly resourceServer: ResourceServer | undefined;
   /** All tools that may be called. */
-  readonly tools: () => readonly unknown[];
+  readonly tools: () => Promise<readonly unknown[]>;
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
   /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
@@ -39,6 +41,8 @@ export function createRoutes(options: RouteOptions): Route[] {
   return [
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
+    ...createRecordRoutes(app),
+    ...createCurationRoutes(app),
     {
       method: "*",
       path: "/mcp",
@@ -47,7 +51,7 @@ export function createRoutes(options: RouteOptions): Route[] {
     },
     ...metadataRoutes(resourceServer),
     ...createUpstreamRoutes(app),
-    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, async () => tools()) },
+    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, () => tools()) },
     {
       method: "GET",
       path: "/api/names",

@@ -1,4 +1,6 @@
 import { type ErrorReport, PmlError, toErrorReport } from "../errors.ts";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log.ts";
 import type { CallContext, OwnAnswer, OwnTool } from "./own-tool.ts";
 import type { CallOutcome } from "./track-call.ts";
@@ -30,16 +32,36 @@ export async function callOwnTool({ tool, input, context, structured, log }: Own
 }
 
 function toResult(answer: OwnAnswer, structured: boolean): MadeCall {
-  if (answer.kind === "content") return { result: { content: [...answer.content] }, whole: true };
-  const { value, failed } = answer;
-  return {
-    result: {
-      content: [{ type: "text", text: JSON.stringify(value) }],
-      ...(structured ? { structuredContent: value } : {}),
-      ...(failed === true ? { isError: true } : {}),
-    },
-    whole: false,
-  };
+  switch (answer.kind) {
+    case "content": {
+      const { content, failed, meta } = answer;
+      return { result: { content: [...content], ...marks(failed, meta) }, whole: failed !== true };
+    }
+    case "value": {
+      const { value, meta } = answer;
+      const content = [{ type: "text" as const, text: JSON.stringify(value) }];
+      return { result: { content, ...(structured ? structure(value) : {}), ...marks(undefined, meta) }, whole: false };
+    }
+    case "json":
+    default: {
+      const { value, failed } = answer;
+      const content = [{ type: "text" as const, text: JSON.stringify(value) }];
+      return {
+        result: { content, ...(structured ? { structuredContent: value } : {}), ...marks(failed) },
+        whole: false,
+      };
+    }
+  }
+}
+
+/** Structured content is an object; what is none becomes one. */
+function structure(value: JsonValue): { structuredContent: Record<string, unknown> } {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return { structuredContent: isObject ? (value as JsonObject) : { result: value } };
+}
+
+function marks(failed: true | undefined, meta?: Readonly<Record<string, JsonValue>>): Partial<CallToolResult> {
+  return { ...(failed === true ? { isError: true } : {}), ...(meta === undefined ? {} : { _meta: { ...meta } }) };
 }
 
 function reportFailure(error: unknown, tool: string, log: Logger): ErrorReport {

@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { version } from "../package-info.ts";
 import { findHeaderParams } from "../upstream/param-headers.ts";
+import { principalOf } from "../auth/caller.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
@@ -116,8 +117,9 @@ function createClientReader({ server }: McpServer): ReadClient {
 }
 
 function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames | undefined): void {
-  server.setRequestHandler("tools/list", ({ params }) => {
-    const { items, ...rest } = paginate(gateway.surface.listTools(names), params?.cursor);
+  server.setRequestHandler("tools/list", async ({ params }, ctx) => {
+    const listed = await gateway.listTools(names, principalOf(ctx.http?.authInfo)?.id);
+    const { items, ...rest } = paginate(listed, params?.cursor);
     return { tools: items, ...rest };
   });
   server.setRequestHandler("prompts/list", ({ params }) => {

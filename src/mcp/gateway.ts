@@ -7,11 +7,20 @@ import type { KeptResults } from "../results/kept-results.ts";
 import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../usage/usage-log.ts";
+import { OWNER, type Scope } from "../capabilities/scope.ts";
+import { CapabilityCalls, type StandardLibrary } from "./capability-calls.ts";
 import { newNameOf, withNotice } from "./deprecated-tools.ts";
 import type { OwnTool } from "./own-tool.ts";
-import type { OwnToolParts } from "./own-tools.ts";
+import type { OwnToolParts, OwnTools } from "./own-tools.ts";
 import { ParkedCalls } from "./parked-calls.ts";
-import { buildSurface, type OfferedTool, type Surface, type SurfaceSettings, type Target } from "./surface.ts";
+import {
+  buildSurface,
+  type OfferedTool,
+  type Surface,
+  type SurfaceSettings,
+  type Target,
+  type ToolNames,
+} from "./surface.ts";
 import type { NameTable } from "./wire-names.ts";
 
 /** What can change while the gateway runs. */
@@ -26,9 +35,10 @@ export interface GatewayOptions {
   readonly results: KeptResults;
   readonly settings: GatewaySettings;
   /** Makes PML's own tools; they may ask what the gateway offers. */
-  readonly createOwnTools: (parts: OwnToolParts) => readonly OwnTool[];
+  readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
   /** Asked before each call of a server's tool. */
   readonly permitCall: PermitCall;
+  readonly scope: Scope;
   readonly log: Logger;
 }
 
@@ -48,14 +58,6 @@ type Kind = "tool" | "prompt";
 const INVALID_PARAMS = -32_602;
 /** Changes that come in a bunch, as at start, are told once. */
 const COALESCE_MS = 250;
-const CAPABILITY_NAME = /^cap(?::|__)/;
-
-/** A name that only a capability can have, and none has it: the model that made it up has to read this. */
-export class CapabilityNotFound extends ProtocolError {
-  constructor(name: string) {
-    super(INVALID_PARAMS, `Capability not found: ${name.replace(CAPABILITY_NAME, "")}`);
-  }
-}
 
 /** What all connections share: the current surface, where things are, and calls that wait for an answer. */
 export class Gateway implements Disposable {
@@ -65,29 +67,41 @@ export class Gateway implements Disposable {
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
+  readonly #core: readonly OwnTool[];
+  readonly #library: StandardLibrary;
+  readonly #capabilities: CapabilityCalls;
   readonly #ownTools: ReadonlyMap<string, OwnTool>;
+  /** Of those who see other capabilities than the owner. */
+  #surfaces = new Map<string, { readonly capabilities: readonly Tool[]; readonly surface: Surface }>();
   #settings: GatewaySettings;
   #surface: Surface;
   readonly #listeners = new Set<(kinds: ReadonlySet<ListKind>) => void>();
   readonly #changedKinds = new Set<ListKind>();
   #timer: NodeJS.Timeout | undefined;
-  readonly #stopListening: () => void;
+  readonly #stopListening: readonly (() => void)[];
 
-  constructor({ upstreams, usage, results, settings, createOwnTools, permitCall, log }: GatewayOptions) {
+  constructor({ upstreams, usage, results, settings, createOwnTools, permitCall, scope, log }: GatewayOptions) {
     this.upstreams = upstreams;
     this.permitCall = permitCall;
     this.usage = usage;
     this.results = results;
     this.log = log;
     this.#settings = settings;
-    const tools = createOwnTools({
+    const { core, library } = createOwnTools({
       surface: () => this.#surface,
       results,
       maxResultBytes: () => this.#settings.results.maxBytes,
     });
-    this.#ownTools = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.#core = core;
+    this.#library = library;
+    this.#ownTools = new Map([...core, ...library.tools].map((tool) => [tool.definition.name, tool]));
+    this.#capabilities = new CapabilityCalls({ library, scope, settings: () => this.#settings.gateway });
     this.#surface = this.#buildSurface();
-    this.#stopListening = upstreams.onChange(() => this.#rebuild());
+    this.#stopListening = [
+      upstreams.onChange(() => this.#rebuild()),
+      this.#capabilities.onChange(() => this.#refresh()),
+    ];
+    this.#refresh();
   }
 
   get surface(): Surface {
@@ -105,7 +119,23 @@ export class Gateway implements Disposable {
   /** Takes over changed settings; clients are told if what they see changes. */
   configure(settings: GatewaySettings): void {
     this.#settings = settings;
+    this.#capabilities.lists.markStale();
     this.#rebuild();
+    this.#refresh();
+  }
+
+  /** What a principal is shown, or the owner, as it is at this moment. */
+  async listTools(names?: ToolNames, principal: string = OWNER): Promise<readonly Tool[]> {
+    const before = this.#capabilities.lists.known(OWNER);
+    const capabilities = await this.#capabilities.lists.read(principal);
+    if (principal !== OWNER) return this.#surfaceOf(principal, capabilities).listTools(names);
+    if (capabilities !== before) this.#rebuild();
+    return this.surface.listTools(names);
+  }
+
+  /** Named capabilities that may be listed to them. */
+  listCapabilities(principal: string): Promise<readonly Tool[]> {
+    return this.#capabilities.lists.read(principal);
   }
 
   /** Told which lists changed, once per bunch of changes. Returns what ends the subscription. */
@@ -114,7 +144,14 @@ export class Gateway implements Disposable {
     return () => void this.#listeners.delete(listener);
   }
 
-  resolveTool(name: string): ResolvedTool {
+  async resolveTool(name: string, principal?: string): Promise<ResolvedTool> {
+    const capability = await this.#capabilities.find(name, principal);
+    if (capability === undefined) return this.#resolveKnown(name);
+    const { own, server, name: canonical } = capability;
+    return { kind: "own", own, server, name: canonical, canonical, tool: own.definition, maxResultBytes: undefined };
+  }
+
+  #resolveKnown(name: string): ResolvedTool {
     const newName = newNameOf(name);
     const canonical = this.#resolveCanonical(this.surface.toolNames, newName ?? name, "tool");
     const known = this.#ownTools.get(canonical);
@@ -124,7 +161,7 @@ export class Gateway implements Disposable {
       return {
         kind: "own",
         own,
-        server: OWN_SERVER,
+        server: this.#core.includes(known) ? OWN_SERVER : this.#library.serverId,
         name: canonical,
         canonical,
         tool: definition,
@@ -137,10 +174,10 @@ export class Gateway implements Disposable {
     return { kind: "upstream", ...offered, ...this.#resolveTarget(canonical, "tool") };
   }
 
-  /** undefined where there is no such tool, or more than one. */
+  /** undefined where there is no such tool, or more than one. Capabilities are not looked for. */
   findTool(name: string): Tool | undefined {
     try {
-      return this.resolveTool(name).tool;
+      return this.#resolveKnown(name).tool;
     } catch {
       return undefined; // whoever calls it is told why
     }
@@ -159,7 +196,7 @@ export class Gateway implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     clearTimeout(this.#timer);
     this.parked.cancelAll();
   }
@@ -172,8 +209,6 @@ export class Gateway implements Disposable {
         `Ambiguous ${kind} "${name}": it could be ${resolution.candidates.join(" or ")}`,
       );
     }
-    if (resolution.kind === "unknown" && kind === "tool" && CAPABILITY_NAME.test(name))
-      throw new CapabilityNotFound(name);
     if (resolution.kind === "unknown") throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
     return resolution.canonical;
   }
@@ -206,16 +241,34 @@ export class Gateway implements Disposable {
     return `Unknown ${kind}: ${name}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
   }
 
-  #buildSurface(): Surface {
+  #buildSurface(capabilities: readonly Tool[] = this.#capabilities.lists.known(OWNER)): Surface {
     return buildSurface({
       servers: this.upstreams.known,
-      own: this.ownTools.map(({ definition }) => definition),
+      own: this.#core.map(({ definition }) => definition),
+      library: this.#library.tools.map(({ definition }) => definition),
+      capabilities,
       settings: this.#settings.gateway,
     });
   }
 
+  #surfaceOf(principal: string, capabilities: readonly Tool[]): Surface {
+    const known = this.#surfaces.get(principal);
+    if (known?.capabilities === capabilities) return known.surface;
+    const surface = this.#buildSurface(capabilities);
+    this.#surfaces.set(principal, { capabilities, surface });
+    return surface;
+  }
+
+  /** Whatever became of the capabilities, clients are told if they see it. */
+  #refresh(): void {
+    this.listTools().catch((error: unknown) =>
+      this.log.error({ error: String(error) }, "reading the capabilities failed; the next list is read anew"),
+    );
+  }
+
   #rebuild(): void {
     const before = this.#surface;
+    this.#surfaces = new Map();
     this.#surface = this.#buildSurface();
     for (const kind of changedLists(before, this.#surface)) this.#changedKinds.add(kind);
     if (this.#changedKinds.size > 0) this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS).unref();

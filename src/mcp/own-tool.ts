@@ -1,5 +1,7 @@
 import type { ContentBlock, Progress, Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
+import type { JsonValue } from "../json.ts";
 import type { Ask } from "../upstream/active-calls.ts";
 import { invalidArguments } from "./invalid-arguments.ts";
 
@@ -13,15 +15,29 @@ export interface CallContext {
   readonly progress: (progress: Progress) => void;
   /** Puts a question before a person; only where the client can. */
   readonly ask?: Ask;
+  /** Asks the client's own model; only where it lends one. */
+  readonly sample?: Ask;
   /** What the client sent along, trace context included; to be passed on. */
   readonly meta: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Whoever calls, in the registry's words. */
+export function askerOf(scope: Scope, { principal = OWNER }: Pick<CallContext, "principal">): Asker {
+  return { scope, principal };
 }
 
 export type OwnAnswer =
   /** Goes out as text and as structured content. */
   | { readonly kind: "json"; readonly value: Readonly<Record<string, unknown>>; readonly failed?: true }
   /** Goes out as it is, however large: for what would only get longer as JSON. */
-  | { readonly kind: "content"; readonly content: readonly ContentBlock[] };
+  | {
+      readonly kind: "content";
+      readonly content: readonly ContentBlock[];
+      readonly failed?: true;
+      readonly meta?: Readonly<Record<string, JsonValue>>;
+    }
+  /** The result of a program: as text, and where it is an object as structured content. */
+  | { readonly kind: "value"; readonly value: JsonValue; readonly meta: Readonly<Record<string, JsonValue>> };
 
 export interface OwnToolSpec<Input extends z.ZodObject> {
   /** As it is called and stored; in a wire name a colon becomes two underscores. */

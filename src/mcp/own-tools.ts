@@ -1,9 +1,12 @@
 import type { KeptResults } from "../results/kept-results.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { Surface } from "./surface.ts";
+import { createCurate, type CurateParts } from "./tools/curate.ts";
 import { createDiscover, type DiscoverParts } from "./tools/discover.ts";
 import { createExecute, type ExecuteParts } from "./tools/execute.ts";
+import type { StandardLibrary } from "./capability-calls.ts";
 import { createGetTaskResult } from "./tools/get-task-result.ts";
+import { createListCapabilities, type ListCapabilitiesParts } from "./tools/list-capabilities.ts";
 
 /** All that PML's own tools are made of. */
 export interface OwnToolParts {
@@ -13,15 +16,27 @@ export interface OwnToolParts {
 }
 
 /** What comes from the rest of PML. */
-export type OwnToolSources = Omit<ExecuteParts, "findToolId"> & Omit<DiscoverParts, "surface">;
+export type OwnToolSources = Omit<ExecuteParts, "findToolId"> &
+  Omit<DiscoverParts, "surface"> &
+  ListCapabilitiesParts &
+  CurateParts;
 
-/** PML's own tools, in the order in which they are listed. */
-export function createOwnTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
+/** Everything that PML itself serves. */
+export interface OwnTools {
+  /** Always listed, in this order. */
+  readonly core: readonly OwnTool[];
+  readonly library: StandardLibrary;
+}
+
+/** The `pml_*` tools, in the order in which they are listed. */
+export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly OwnTool[] {
   const { surface, results, maxResultBytes } = parts;
   return [
     createExecute({ ...parts, findToolId: (name) => findToolId(surface(), name) }),
     createDiscover(parts),
     createGetTaskResult({ results, maxBytes: maxResultBytes }),
+    createListCapabilities(parts),
+    createCurate(parts, "pml_curate_capabilities"),
   ];
 }
 

@@ -73,12 +73,15 @@ export class Relay {
     const state = ctx.mcpReq.requestState<RequestState>();
     const notices = createNoticeChain(ctx);
     const { capabilities } = this.#readClient(ctx);
-    const canAsk = capabilities?.elicitation !== undefined;
+    const offered = (ask: Ask): Pick<OwnRun, "ask" | "sample"> => ({
+      ...(capabilities?.elicitation === undefined ? {} : { ask }),
+      ...(capabilities?.sampling === undefined ? {} : { sample: ask }),
+    });
     const outcome =
       state?.kind === "parked"
         ? await this.#resume(state.call, ctx)
         : await this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
-            run({ signal, progress: notices.progress, ...(canAsk ? { ask } : {}) }),
+            run({ signal, progress: notices.progress, ...offered(ask) }),
           );
     await notices.sent();
     return outcome.kind === "question"
@@ -157,6 +160,8 @@ export interface OwnRun {
   readonly progress: NoticeChain["progress"];
   /** Where the client can put a form before a person. */
   readonly ask?: Ask;
+  /** Where the client lends its model. */
+  readonly sample?: Ask;
 }
 
 export type OwnOutcome =

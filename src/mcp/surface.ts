@@ -2,7 +2,7 @@ import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontext
 import { firstOfEachName } from "../upstream/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
-import { canonicalName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
+import { canonicalName, capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
 /** Where something that a client named really is. */
 export interface Target {
@@ -28,6 +28,8 @@ export interface OfferedTool {
   /** Where its server has a limit of its own. */
   readonly maxResultBytes: number | undefined;
 }
+
+type ListedTool = Omit<OfferedTool, "maxResultBytes">;
 
 interface HiddenTool {
   readonly tool: string;
@@ -61,12 +63,17 @@ const HELD_REASON = "its definition changed under its name and nobody has accept
 
 export interface SurfaceParts {
   readonly servers: readonly KnownServer[];
-  /** PML's own tools, in the order in which they are listed. */
+  /** PML's own tools that are always listed, in that order. */
   readonly own: readonly Tool[];
+  /** Those of its standard library. */
+  readonly library?: readonly Tool[];
+  /** Capabilities that may be listed, those that are used most first. */
+  readonly capabilities?: readonly Tool[];
   readonly settings: SurfaceSettings;
 }
 
-export function buildSurface({ servers, own, settings }: SurfaceParts): Surface {
+export function buildSurface(parts: SurfaceParts): Surface {
+  const { servers, own, library = [], capabilities = [], settings } = parts;
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
   const offered = ordered.flatMap(({ name, entry, offer, flags }) =>
@@ -84,7 +91,7 @@ export function buildSurface({ servers, own, settings }: SurfaceParts): Surface 
   // Those that are held keep their names, or others could be called by them meanwhile.
   const toolNames = createNameTable(
     usable.map(({ server, tool }) => named(server, tool.name)),
-    own.map(({ name }) => name),
+    [...own, ...library].map(({ name }) => name),
   );
   const tools = visible.map(({ server, tool, maxResultBytes }): OfferedTool => {
     const canonical = canonicalName(server, tool.name);
@@ -101,7 +108,7 @@ export function buildSurface({ servers, own, settings }: SurfaceParts): Surface 
     promptNames,
     wrapUri,
     tools,
-    ...createToolLists({ tools, own, toolNames, settings }),
+    ...createToolLists({ tools, own, library, capabilities, toolNames, settings }),
     prompts: prompts.map(({ server, prompt }) => ({
       ...prompt,
       name: promptNames.wireName(canonicalName(server, prompt.name)),
@@ -120,17 +127,25 @@ export function buildSurface({ servers, own, settings }: SurfaceParts): Surface 
   };
 }
 
-interface ToolListParts extends Pick<SurfaceParts, "own" | "settings"> {
+interface ToolListParts extends Required<Pick<SurfaceParts, "own" | "library" | "capabilities" | "settings">> {
   readonly tools: readonly OfferedTool[];
   readonly toolNames: NameTable;
 }
 
-function createToolLists({ tools, own, toolNames, settings }: ToolListParts): Pick<Surface, "listTools" | "findTool"> {
+function createToolLists(parts: ToolListParts): Pick<Surface, "listTools" | "findTool"> {
+  const { tools, own, library, capabilities, toolNames, settings } = parts;
   const byCanonical = new Map(tools.map((each) => [each.canonical, each]));
-  const listed = [
-    ...own.map((tool) => ({ canonical: tool.name, wireName: toolNames.wireName(tool.name), tool })),
-    ...chooseListed(tools, own.length, settings),
-  ];
+  const ownTool = (tool: Tool): ListedTool => {
+    const { server } = splitCanonical(tool.name);
+    return { server, canonical: tool.name, wireName: toolNames.wireName(tool.name), tool };
+  };
+  const offered = {
+    core: own.length,
+    library: library.map(ownTool),
+    capabilities: capabilities.map(toListed),
+    tools: tools.map((tool): ListedTool => tool),
+  };
+  const listed = [...own.map(ownTool), ...chooseListed(offered, settings)];
   const lists = {
     portable: listed.map((each) => listTool(each, each.wireName)),
     canonical: listed.map((each) => listTool(each, each.canonical)),
@@ -139,6 +154,11 @@ function createToolLists({ tools, own, toolNames, settings }: ToolListParts): Pi
     listTools: (names = settings.toolNames) => lists[names],
     findTool: (canonical) => byCanonical.get(canonical),
   };
+}
+
+function toListed(capability: Tool): ListedTool {
+  const { name: canonical } = capability;
+  return { server: "cap", canonical, wireName: capabilityWireName(canonical), tool: capability };
 }
 
 function listTool({ canonical, tool }: Pick<OfferedTool, "canonical" | "tool">, name: string): Tool {

@@ -6,12 +6,13 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { principalOf } from "../auth/caller.ts";
-import { OWNER } from "../execution/ports.ts";
+import { OWNER } from "../capabilities/scope.ts";
 import type { JsonObject } from "../json.ts";
 import { paramHeaders } from "../upstream/param-headers.ts";
 import { callOwnTool, type MadeCall } from "./call-own-tool.ts";
 import { fitResult } from "./fit-result.ts";
-import { CapabilityNotFound, type Gateway, type ResolvedTool } from "./gateway.ts";
+import { CapabilityRefused } from "./capability-calls.ts";
+import type { Gateway, ResolvedTool } from "./gateway.ts";
 import type { Quota } from "./limits.ts";
 import type { CallContext } from "./own-tool.ts";
 import { type Relay, type RelayRequest, toRefusal, toToolError } from "./relay.ts";
@@ -68,7 +69,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
       );
       return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
     }).catch((error: unknown) => {
-      if (!(error instanceof CapabilityNotFound)) return toRefusal(error) as CallToolResult;
+      if (!(error instanceof CapabilityRefused)) return toRefusal(error) as CallToolResult;
       return { content: [{ type: "text", text: error.message }], isError: true };
     });
 }

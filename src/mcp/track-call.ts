@@ -43,7 +43,7 @@ export async function trackCall<Outcome extends CallOutcome>(
     gateway.usage.record({ ...subject, client, principal, outcome, ...figures, ...more });
   };
   try {
-    const target = gateway.resolveTool(name);
+    const target = await gateway.resolveTool(name, principal?.id);
     subject = { server: target.server, tool: target.name };
     const outcome = await run(target);
     const { result, errorCode: code } = outcome;

@@ -99,6 +99,24 @@ function ownWireName(name: string): string {
   return name.replaceAll(":", "__");
 }
 
+/** `cap:fs:read_json` as `cap__fs__read_json`: reversible by the grammar of names, but for very long ones. */
+export function capabilityWireName(canonical: string): string {
+  const plain = ownWireName(canonical);
+  return plain.length <= LONGEST_WIRE_NAME ? plain : withHash(plain, canonical);
+}
+
+/** The canonical name that a listed one stands for; undefined for one that was cut, and the letters it still has. */
+export function readCapabilityName(name: string): { readonly canonical: string; readonly cut: string | undefined } {
+  const at = name.indexOf("@");
+  const wire = at < 0 ? name : name.slice(0, at);
+  const canonical = wire.startsWith("cap__") ? wire.replaceAll("__", ":") : wire;
+  const isCut = wire.startsWith("cap__") && wire.length > LONGEST_WIRE_NAME - 2 && HASH_SUFFIX.test(wire);
+  return {
+    canonical: `${canonical}${at < 0 ? "" : name.slice(at)}`,
+    cut: isCut ? canonical.replace(HASH_SUFFIX, "").slice("cap:".length) : undefined,
+  };
+}
+
 function plainName({ server, tool }: Pick<NamedTool, "server" | "tool">): string {
   return `${serverSegment(server)}__${portableSegment(tool)}`;
 }
@@ -123,6 +141,7 @@ function portableSegment(text: string): string {
 const LONGEST_WIRE_NAME = 50;
 const HASH_LENGTH = 7;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+const HASH_SUFFIX = /_[a-z2-7]{7}$/;
 
 function withHash(name: string, canonical: string): string {
   return `${name.slice(0, LONGEST_WIRE_NAME - HASH_LENGTH - 1).replace(/_+$/, "")}_${shortHash(canonical)}`;
@@ -134,6 +153,6 @@ function shortHash(text: string): string {
 }
 
 /** How a client may spell a name it was given: in other case, with other punctuation. */
-function fold(name: string): string {
+export function fold(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
 }

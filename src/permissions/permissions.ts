@@ -1,4 +1,4 @@
-import type { Scope } from "../capabilities/scope.ts";
+import { DEFAULT_SCOPE, type Scope } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { type ErrorReport, PmlError } from "../errors.ts";
@@ -16,10 +16,10 @@ import type {
 import { dropOldApprovals, findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, ToolVerdict } from "./plan.ts";
+import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, Routing, ToolVerdict } from "./plan.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
-import { decide } from "./rules.ts";
+import { decide, findRouting } from "./rules.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
 
@@ -34,6 +34,8 @@ export interface Permissions extends AsyncDisposable {
   readonly problem: ErrorReport | undefined;
   /** Something could not be read that may have forbidden something. */
   denyAll(error: unknown): void;
+  /** Where a tool runs, as far as the rules say it. */
+  findRouting(toolId: string): Routing | undefined;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
   /** What the rules say of a tool by itself; what people allowed to programs does not count. */
   decideTool(tool: PlannedTool): ToolVerdict;
@@ -72,7 +74,9 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ ttlMinutes } = config.approvals);
+      options.events.publish({ kind: "permissions_changed", ...DEFAULT_SCOPE });
     },
+    findRouting: (toolId) => findRouting(rules, toolId),
     get problem() {
       return rules.kind === "broken" ? rules.error : undefined;
     },

@@ -54,8 +54,13 @@ export function decide(set: RuleSet, tool: PlannedTool, context: DecisionContext
   const { rules } = set;
   const effect = findEffect(rules, tool);
   const verdict = decideByRules(rules, tool.id, effect) ?? decideByEffect(effect, tool, context);
-  const routing = mostSpecific(rules.routings, tool.id, preferLocal)?.value ?? tool.routing ?? "cloud";
+  const routing = findRouting(set, tool.id) ?? tool.routing ?? "cloud";
   return { tool: tool.id, schemaHash: tool.schemaHash, effect: effect.value, routing, ...verdict };
+}
+
+/** Where a tool runs, as far as somebody wrote it down. */
+export function findRouting(set: RuleSet, toolId: string): Routing | undefined {
+  return set.kind === "broken" ? undefined : mostSpecific(set.rules.routings, toolId, preferLocal)?.value;
 }
 
 type Verdict = Pick<ToolVerdict, "decision" | "reason" | "source" | "rememberable">;

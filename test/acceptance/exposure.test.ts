@@ -10,7 +10,7 @@ import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
 
-const OWN = ["pml_execute", "pml_discover", "pml_get_task_result"];
+const OWN = ["pml_execute", "pml_discover", "pml_get_task_result", "pml_list_capabilities", "pml_curate_capabilities"];
 
 interface Found {
   readonly results: readonly { readonly id: string; readonly callName: string; readonly score: number }[];
@@ -173,8 +173,8 @@ test("/mcp?names=canonical lists the names with colons, beside /mcp", async () =
       await client.close();
     }
     const [configured = [], canonical = [], portable = []] = lists;
-    expect(canonical.slice(0, 4)).toEqual([...OWN, "everything:echo"]);
-    expect(configured.slice(0, 4)).toEqual([...OWN, "everything__echo"]);
+    expect(canonical.slice(0, OWN.length + 1)).toEqual([...OWN, "everything:echo"]);
+    expect(configured.slice(0, OWN.length + 1)).toEqual([...OWN, "everything__echo"]);
     expect(portable).toEqual(configured);
     expect(canonical).toHaveLength(configured.length);
   }

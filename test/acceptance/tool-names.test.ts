@@ -15,7 +15,7 @@ async function listTools(home: string): Promise<ListedTool[]> {
   const { tools } = await connected.client.listTools();
   return tools
     .map(({ name, _meta }) => ({ wire: name, canonical: String(_meta?.["dev.pml/canonicalName"]) }))
-    .filter(({ canonical }) => canonical.includes(":"));
+    .filter(({ canonical }) => canonical.includes(":") && !/^(dns|meta|learn):/.test(canonical));
 }
 
 test("names of two servers with equal, illegal, long and colliding tools are legal, distinct, stable, and reach their tool [mcp-13] [mcp-15]", async () => {

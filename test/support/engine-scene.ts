@@ -1,9 +1,12 @@
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { Scope } from "../../src/capabilities/scope.ts";
+import { OWNER, type Scope } from "../../src/capabilities/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { createEventBus } from "../../src/events.ts";
+import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
+import { CapabilityRegistry } from "../../src/capabilities/capability-registry.ts";
+import { Programs } from "../../src/execution/programs.ts";
 import { Engine } from "../../src/execution/engine.ts";
-import { type CallableTool, OWNER, type ToolDirectory } from "../../src/execution/ports.ts";
+import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import type { EffectHints } from "../../src/permissions/effect.ts";
@@ -34,6 +37,7 @@ function createDirectory(): ToolDirectory {
 /** An engine over a small store of keys, with everything real but the tools. */
 export interface EngineScene {
   readonly engine: Engine;
+  readonly registry: CapabilityRegistry;
   readonly permissions: Permissions;
   readonly calls: string[];
   run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
@@ -46,11 +50,22 @@ export function createTestSandbox(): ProcessSandbox {
 export async function createEngineScene(client: DatabaseClient, sandbox: ProcessSandbox): Promise<EngineScene> {
   const calls: string[] = [];
   const permissions = await createPermissions({ client, events: createEventBus(), config });
+  const tools = createDirectory();
+  const { db } = client;
+  const analysed = new AnalysedPrograms(tools);
+  const registry = new CapabilityRegistry({
+    db,
+    policy: () => config.naming,
+    prepare: (code) => analysed.prepare(code),
+  });
+  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
   const engine = new Engine({
     client,
-    db: client.db,
+    db,
+    registry,
+    programs,
     sandbox,
-    tools: createDirectory(),
+    tools,
     permissions,
     limits: config.sandbox,
     maxDepth: 3,
@@ -68,5 +83,5 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
     const request = { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest;
     return engine.execute(scope, request, reach);
   };
-  return { engine, permissions, calls, run };
+  return { engine, registry, permissions, calls, run };
 }

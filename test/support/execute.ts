@@ -18,6 +18,7 @@ export interface Executed {
   readonly capabilityId: string;
   readonly capabilityName: string;
   readonly capabilityFqdn: string;
+  readonly version: number;
   readonly workflowId: string;
   readonly dag: { nodes: Record<string, unknown>[]; path: string[] };
   readonly tasks: { id: string; tool: string; status: string; durationMs: number; resultPreview: string }[];

@@ -18,6 +18,8 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What this client's user answers to everything, or each time. */
   readonly answer?: ElicitResult | ((message: string) => Promise<ElicitResult>);
+  /** The model that this client lends: from the text it is asked to what it says. */
+  readonly model?: (text: string) => string;
 }
 
 /** Every way in which a client can reach the gateway. */
@@ -30,13 +32,16 @@ export const clientKinds = [
 
 /** An MCP client of a PML_HOME: it starts `pml mcp`, as agents' clients do, or speaks HTTP to the daemon. */
 export async function connectClient(home: string, options: ClientOptions = {}): Promise<TestClient> {
-  const { transport = "stdio", era = "legacy", env = {}, answer } = options;
+  const { transport = "stdio", era = "legacy", env = {}, answer, model } = options;
   const questions: string[] = [];
   const toolChanges = { count: 0 };
   const client = new Client(
     { name: "test-client", version: "1.0.0" },
     {
-      capabilities: answer === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      capabilities: {
+        ...(answer === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+        ...(model === undefined ? {} : { sampling: {} }),
+      },
       versionNegotiation: { mode: era },
       listChanged: { tools: { onChanged: () => void (toolChanges.count += 1), autoRefresh: false, debounceMs: 0 } },
     },
@@ -47,8 +52,16 @@ export async function connectClient(home: string, options: ClientOptions = {}): 
       return typeof answer === "function" ? answer(params.message) : answer;
     });
   }
+  if (model !== undefined) lendModel(client, model);
   await client.connect(transport === "stdio" ? openShim(home, env) : await openHttp(home, env));
   return { client, questions, toolChanges, [Symbol.asyncDispose]: () => client.close() };
+}
+
+function lendModel(client: Client, model: (text: string) => string): void {
+  client.setRequestHandler("sampling/createMessage", ({ params }) => {
+    const text = params.messages.map(({ content }) => JSON.stringify(content)).join("\n");
+    return { role: "assistant", model: "lent", content: { type: "text", text: model(text) }, stopReason: "endTurn" };
+  });
 }
 
 function openShim(home: string, env: Readonly<Record<string, string>>): StdioClientTransport {

@@ -5,11 +5,10 @@
  *     replay-process.ts <home> <program> <intent> <position|0|learn|recover>
  */
 import { createApp } from "../../src/app.ts";
-import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
+import { DEFAULT_SCOPE, OWNER } from "../../src/capabilities/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { Journal } from "../../src/execution/journal.ts";
-import { OWNER } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
@@ -66,7 +65,7 @@ const reach = { caller: { principal: OWNER, client: "torture" }, signal: new Abo
 
 async function run(code: string, name?: string): Promise<ExecuteAnswer> {
   const request = { kind: "code", intent, code, args: { prefix: "learned" }, options: {} } as const;
-  return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, name }, reach);
+  return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, naming: { name } }, reach);
 }
 
 /** The run that was interrupted; what is in doubt in it is not repeated. */

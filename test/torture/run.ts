@@ -11,13 +11,14 @@ import { cacheFolder } from "../support/cache-folder.ts";
 import { diskFull } from "./disk-full.ts";
 import { handover } from "./handover.ts";
 import { killNine } from "./kill-nine.ts";
+import { names } from "./names.ts";
 import { powerLoss } from "./power-loss.ts";
 import { sandbox } from "./sandbox.ts";
 import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
-const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox];
+const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox, names];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
 

@@ -43,7 +43,7 @@ export const demo: Command = {
     try {
       await showServers(stage, daemon);
       const learned = await withGateway(daemon, async (client) => {
-        const name = await showLearning(stage, client, folders.first);
+        const name = await showNaming(stage, client, await showLearning(stage, client, folders.first));
         await showReuse(stage, client, { name, dir: folders.second });
         await showSavings(stage, client);
         return name;
@@ -136,10 +136,14 @@ interface Executed {
   readonly tasks: readonly unknown[];
 }
 
-async function execute(client: Client, request: Record<string, unknown>): Promise<Executed> {
-  const { content } = await client.callTool({ name: "pml_execute", arguments: { intent: INTENT, ...request } });
+async function callTool<T>(client: Client, name: string, input: Record<string, unknown>): Promise<T> {
+  const { content } = await client.callTool({ name, arguments: input });
   const [first] = content;
-  const executed = JSON.parse(first?.type === "text" ? first.text : "{}") as Executed;
+  return JSON.parse(first?.type === "text" ? first.text : "{}") as T;
+}
+
+async function execute(client: Client, request: Record<string, unknown>): Promise<Executed> {
+  const executed = await callTool<Executed>(client, "pml_execute", { intent: INTENT, ...request });
   if (executed.status !== "success") throw new Error(executed.error?.message ?? executed.status);
   return executed;
 }
@@ -152,9 +156,35 @@ async function showLearning(stage: Stage, client: Client, dir: string): Promise<
   stage.fact("analysed before running", describeStructure(executed));
   stage.fact("ran in the sandbox", `${executed.tasks.length} tool calls · ${ms(executed.executionTimeMs)}`);
   stage.fact("result", JSON.stringify(executed.result));
-  stage.fact("learned", executed.capabilityName);
+  stage.fact(`learned ${executed.capabilityName}`, "no name yet");
   stage.figures["first"] = executed.result;
   return executed.capabilityName;
+}
+
+interface Named {
+  readonly applied: readonly { readonly oldName: string; readonly newName: string }[];
+}
+interface Suggested {
+  readonly suggestions: readonly {
+    readonly currentName: string;
+    readonly suggestedName: string;
+    readonly confidence: number;
+  }[];
+}
+
+async function showNaming(stage: Stage, client: Client, unnamed: string): Promise<string> {
+  stage.title("3  Give it a name");
+  const curate = "pml_curate_capabilities";
+  const { suggestions } = await callTool<Suggested>(client, curate, { strategy: "suggest" });
+  const suggestion = suggestions.find(({ currentName }) => currentName === unnamed);
+  if (suggestion === undefined) throw new Error(`no name was found for ${unnamed}`);
+  const { suggestedName: name, confidence } = suggestion;
+  const renames = [{ id: unnamed, name }];
+  const { applied } = await callTool<Named>(client, curate, { strategy: "apply", renames });
+  if (applied[0]?.newName !== name) throw new Error(`${unnamed} could not be named ${name}`);
+  stage.fact(name, `suggested from its tools and intent · ${confidence.toFixed(2)}`);
+  stage.figures["confidence"] = confidence;
+  return name;
 }
 
 async function showReuse(
@@ -162,15 +192,18 @@ async function showReuse(
   client: Client,
   { name, dir }: { readonly name: string; readonly dir: string },
 ): Promise<void> {
-  stage.title("3  Another agent, other data: call it by name");
+  stage.title("4  Another agent, other data: call it by name");
   const executed = await execute(client, { capability: name, args: { dir } });
-  stage.fact(name, `${ms(executed.executionTimeMs)}, 0 lines of code written`);
+  stage.fact(
+    `capabilities.${name.replace(":", ".")}({ dir })`,
+    `${ms(executed.executionTimeMs)}, 0 lines of code written`,
+  );
   stage.fact("result", JSON.stringify(executed.result));
   stage.figures["second"] = executed.result;
 }
 
 async function showSavings(stage: Stage, client: Client): Promise<void> {
-  stage.title("4  What that saves an agent");
+  stage.title("5  What that saves an agent");
   const { tools } = await client.listTools();
   const own = tools.filter(({ name }) => name.startsWith("pml_"));
   const servers = tools.filter((tool) => !own.includes(tool));

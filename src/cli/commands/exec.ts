@@ -18,13 +18,15 @@ export const exec: Command = {
   options: [
     { flags: "--intent <text>", description: "what it is for; the name of the file when left out" },
     { flags: "--name <name>", description: "name of the capability, as namespace:action" },
+    { flags: "--on-conflict <how>", description: "if the name is taken: error (default), version or suffix" },
+    { flags: "--version-tag <tag>", description: "semantic version of it, such as v1.2.0" },
     ...argumentOptions,
     { flags: "--dry-run", description: "only say what would be called" },
     noStartOption,
   ],
   async run(input) {
     const [file = "-"] = input.args;
-    const { intent = file === "-" ? "run a program" : file, name, dryRun } = input.options;
+    const { intent = file === "-" ? "run a program" : file, name, onConflict, versionTag, dryRun } = input.options;
     const code = await readProgram(file);
     const daemon = await reachDaemon(input);
     return executeThroughGateway(daemon, {
@@ -32,6 +34,8 @@ export const exec: Command = {
       code,
       args: readArguments(input.options),
       ...(name === undefined ? {} : { name }),
+      ...(onConflict === undefined ? {} : { on_conflict: onConflict }),
+      ...(versionTag === undefined ? {} : { version_tag: versionTag }),
       options: { dry_run: dryRun === true },
     });
   },

@@ -1,9 +1,9 @@
 import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rename, rm, writeFile as writeText } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { downloadFromDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../errors.ts";
-import type { Answer, Command } from "../command.ts";
+import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
 
@@ -12,10 +12,15 @@ export const exportCommand: Command = {
   group: "Manage",
   summary: "write everything that was learned as NDJSON",
   examples: ["pml export -o memory.pml", "pml export | gzip > memory.pml.gz"],
+  args: [
+    { name: "[server]", description: "only the server.json of this one, such as mcp:filesystem", completes: "record" },
+  ],
   options: [{ flags: "-o, --output <file>", description: "file to write (default: stdout)" }, noStartOption],
   async run(input): Promise<Answer | undefined> {
     const { options, terminal } = input;
     const output = options["output"];
+    const [server] = input.args;
+    if (server !== undefined) return exportServer(input, server, output);
     if (typeof output !== "string" && terminal.options.json) {
       throw new PmlError("usage", "--json prints a summary, so the export itself needs a file", {
         hint: "Name one: pml export --json -o memory.pml",
@@ -34,6 +39,19 @@ export const exportCommand: Command = {
     };
   },
 };
+
+async function exportServer(input: Input, name: string, output: unknown): Promise<Answer> {
+  const { exportServerRecord } = await import("../server-record.ts");
+  const { text, document } = await exportServerRecord(input, name);
+  if (typeof output !== "string") return { data: document, text };
+  try {
+    await writeText(output, text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PmlError("file_unusable", `The server.json could not be written to ${output}: ${reason}`, { cause });
+  }
+  return { data: { path: output }, text: output, notes: [`Read it back: pml import ${output}`] };
+}
 
 /** What is under the name is complete: a copy that breaks off leaves the old file as it was. */
 async function writeFile(

@@ -8,7 +8,7 @@ export const graph: Command = {
   group: "Look",
   summary: "the structure of a capability",
   examples: ["pml graph fs:read_json", "pml graph report:sum_sales --mermaid"],
-  args: [{ name: "<name>", description: "the capability" }],
+  args: [{ name: "<name>", description: "the capability", completes: "record" }],
   options: [
     { flags: "--mermaid", description: "as a Mermaid flowchart" },
     { flags: "--dot", description: "for Graphviz" },

@@ -17,7 +17,8 @@ export const importCommand: Command = {
       name: "<source>",
       description:
         "claude (Desktop and Code), claude-code, claude-desktop, cursor, vscode, gemini, codex, copilot, windsurf, opencode; " +
-        "or a file: one with MCP servers, or one written by pml export or pml backup (./cursor for a file of that name)",
+        "or a file: one with MCP servers, a server.json or the package.json of a server, or one written by pml export " +
+        "or pml backup (./cursor for a file of that name)",
     },
   ],
   options: [
@@ -25,11 +26,16 @@ export const importCommand: Command = {
     { flags: "--only <name...>", description: "servers: only these" },
     { flags: "--from <path>", description: "servers: read this file as the client's" },
     { flags: "--replace", description: "servers: overwrite those of the same name that differ" },
+    { flags: "--name <name>", description: "server.json: the name it gets, without mcp:" },
+    { flags: "--visibility <who>", description: "server.json: private (default), project, org or public" },
     { flags: "--pg <url>", description: "memory: into this PostgreSQL server instead of this PML_HOME" },
     noStartOption,
   ],
   async run(input): Promise<Answer> {
     const [source = ""] = input.args;
+    const { importServerRecord, readServerRecord } = await import("../server-record.ts");
+    const record = readServerRecord(source);
+    if (record !== undefined) return importServerRecord(input, record);
     const { findServerSource, importServers } = await import("../import-servers.ts");
     const servers = await findServerSource(source, input.options);
     if (servers !== undefined) return importServers(servers, input.options);

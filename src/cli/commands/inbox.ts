@@ -1,3 +1,4 @@
+import type { SourcedSuggestion } from "../../curation/suggestion-store.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { toVisible } from "../../visible.ts";
 import type { Answer, Command } from "../command.ts";
@@ -22,7 +23,9 @@ export const inbox: Command = {
     }
     const all = input.options["all"] === true;
     const items = await callDaemon<InboxItem[]>(daemon, "GET", all ? "/api/inbox?all" : "/api/inbox");
-    if (items.length === 0) return { data: items, text: "Nothing needs you" };
+    const { pending } = await callDaemon<{ pending: SourcedSuggestion[] }>(daemon, "GET", "/api/curation");
+    const data = [...items, ...pending.map((each) => ({ kind: "naming", ...each }))];
+    if (data.length === 0) return { data, text: "Nothing needs you" };
     const rows = items.map((item) => ({
       id: item.id,
       kind: item.kind,
@@ -32,14 +35,32 @@ export const inbox: Command = {
       by: askedBy(item),
       expires: formatTime(item.expiresAt),
     }));
-    return { data: items, text: formatTable(rows), notes: nextCommands(items) };
+    const names = pending.map(toNamingRow);
+    return { data, text: formatTable([...rows, ...names]), notes: nextCommands(items, pending) };
   },
 };
 
-function nextCommands(items: readonly InboxItem[]): string[] {
+/** A proposal is decided together with the others, so its capability is all the id it needs. */
+function toNamingRow({ currentName, suggestedName, confidence }: SourcedSuggestion): Record<string, string> {
+  return {
+    id: currentName,
+    kind: "naming",
+    state: "pending",
+    tools: "",
+    for: `${suggestedName} ${confidence.toFixed(2)}`,
+    by: "pml",
+    expires: "",
+  };
+}
+
+function nextCommands(items: readonly InboxItem[], names: readonly unknown[]): string[] {
+  const naming = names.length === 0 ? [] : ["Names: pml curate"];
   const open = items.find(({ state }) => state === "pending");
-  if (open === undefined) return [];
-  return [`Look: pml inbox ${open.id}   Decide: pml approve ${open.id}   or: pml refuse ${open.id} --reason "…"`];
+  if (open === undefined) return naming;
+  return [
+    ...naming,
+    `Look: pml inbox ${open.id}   Decide: pml approve ${open.id}   or: pml refuse ${open.id} --reason "…"`,
+  ];
 }
 
 function describe(approval: SentApproval): string {

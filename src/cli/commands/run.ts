@@ -10,7 +10,7 @@ export const run: Command = {
   group: "Use",
   summary: "run a capability by its name",
   examples: ["pml run fs:read_json --arg path=config.json", "pml run report:sum_sales --dry-run"],
-  args: [{ name: "[name]", description: "the capability" }],
+  args: [{ name: "[name]", description: "the capability", completes: "record" }],
   options: [
     { flags: "--intent <text>", description: "what it is run for" },
     ...argumentOptions,

@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { VISIBILITIES } from "../../capabilities/record.ts";
+import { CONFLICT_POLICIES } from "../../capabilities/registry.ts";
 import type { Scope } from "../../capabilities/scope.ts";
+import type { Curator } from "../../curation/curator.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../errors.ts";
 import type { Engine } from "../../execution/engine.ts";
-import { OWNER, type RunCaller } from "../../execution/ports.ts";
-import { SyntaxFailure } from "../../execution/programs.ts";
-import type { ExecuteAnswer, ExecuteRequest, NewName } from "../../execution/requests.ts";
+import { SyntaxFailure } from "../../execution/analysed-programs.ts";
+import type { ExecuteAnswer, ExecuteRequest, NewProgram } from "../../execution/requests.ts";
 import type { JsonObject } from "../../json.ts";
+import { withoutUndefined } from "../../without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "../own-tool.ts";
+import { toRunCaller } from "../run-caller.ts";
+import { readCapabilityName } from "../wire-names.ts";
 
 export interface ExecuteParts {
   readonly engine: Engine;
@@ -17,6 +22,7 @@ export interface ExecuteParts {
   readonly suggest: Suggest;
   /** The tool of a server that is called so on the wire or by its id. */
   readonly findToolId: (name: string) => string | undefined;
+  readonly curator: Pick<Curator, "adviseName">;
 }
 
 const json = z.json();
@@ -46,7 +52,11 @@ const input = z.strictObject({
     .describe(
       "TypeScript, the body of an async function: call tools as await mcp.<server>.<tool>({…}), learned capabilities as await capabilities.<namespace>.<action>({…}), read args, and return a JSON value. No imports, files or network.",
     ),
-  capability: z.string().min(1).optional().describe("Run this capability, by name."),
+  capability: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Run this capability, by name; @v1, @v1.2.0 or @2025-12-22 for a version."),
   args: args.optional().describe("Arguments of the code or capability."),
   context: args.optional().describe("The same as args; without code or capability, PML looks for a capability to run."),
   dag: z
@@ -64,8 +74,15 @@ const input = z.strictObject({
       "Run a suggested capability or tool. A tool that is given a name becomes a capability, with args as defaults.",
     ),
   name: z.string().optional().describe("Name of the new capability, as namespace:action."),
+  on_conflict: z
+    .enum(CONFLICT_POLICIES)
+    .optional()
+    .describe("If the name is taken: error, a new version, or a suffix."),
+  version_tag: z.string().optional().describe("v1.2.0"),
+  change_summary: z.string().optional(),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
+  visibility: z.enum(VISIBILITIES).optional(),
   options: z
     .strictObject({
       timeout: z.number().positive().optional().describe("Seconds the run may take."),
@@ -90,9 +107,9 @@ export function createExecute(parts: ExecuteParts): OwnTool {
     meta: { "anthropic/alwaysLoad": true },
     async run(values, context) {
       const started = performance.now();
-      const value = await answerRequest(parts, values, context).catch((error: unknown) =>
-        describeError(error, started),
-      );
+      const value = await answerRequest(parts, values, context)
+        .then((answer) => withAdvice(parts, answer))
+        .catch((error: unknown) => describeError(error, started));
       return { kind: "json", value, ...(value.status === "error" ? { failed: true as const } : {}) };
     },
   });
@@ -100,9 +117,19 @@ export function createExecute(parts: ExecuteParts): OwnTool {
 
 type Answer = Readonly<Record<string, unknown>> & { readonly status: string };
 
+/** What is used often deserves a name. */
+async function withAdvice({ curator, scope }: ExecuteParts, answer: Answer): Promise<Answer> {
+  const { status, capabilityId: id, capabilityName: name, warnings } = answer;
+  if (status !== "success" || typeof id !== "string" || typeof name !== "string") return answer;
+  const advice = await curator.adviseName(scope, { id, name });
+  return advice === undefined
+    ? answer
+    : { ...answer, warnings: [...(Array.isArray(warnings) ? warnings : []), advice] };
+}
+
 async function answerRequest(parts: ExecuteParts, values: Input, context: CallContext): Promise<Answer> {
   const { engine, scope } = parts;
-  const reach = { caller: toCaller(context), signal: context.signal };
+  const reach = { caller: toRunCaller(context), signal: context.signal };
   refuseTwoSources(values);
   const { continue_workflow: going, intent } = values;
   if (going !== undefined) {
@@ -140,27 +167,37 @@ function refuseTwoSources(values: Input): void {
   if (given.length > 1) throw new PmlError("arguments_invalid", `Give at most one of ${given.join(" and ")}`);
 }
 
+function canonicalName(name: string): string {
+  return readCapabilityName(name).canonical;
+}
+
 function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined) return { ...common, kind: "capability", name: capability };
+  if (capability !== undefined) return { ...common, kind: "capability", name: canonicalName(capability) };
   if (accepted !== undefined) {
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
-    if (tool === undefined) return { ...common, kind: "capability", name: callName, args: given };
-    const kept = values.name === undefined ? { args: given, defaults: {} } : { args: {}, defaults: given };
-    return { ...common, ...newName(values), kind: "tool", tool, ...kept };
+    if (tool === undefined) return { ...common, kind: "capability", name: canonicalName(callName), args: given };
+    const defaults = values.name === undefined ? {} : given;
+    return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }
-  if (code !== undefined) return { ...common, ...newName(values), kind: "code", code };
+  if (code !== undefined) return { ...common, ...newProgram(values), kind: "code", code };
   if (dag === undefined) return undefined;
   const tasks = dag.tasks.map(({ depends_on: dependsOn, safe_to_fail: safeToFail, ...task }) =>
     withoutUndefined({ ...task, dependsOn, safeToFail }),
   );
-  return { ...common, ...newName(values), kind: "dag", dag: { tasks } };
+  return { ...common, ...newProgram(values), kind: "dag", dag: { tasks } };
 }
 
-function newName({ intent, name, description = intent, tags }: Input): NewName {
-  return withoutUndefined({ name, description, tags });
+function newProgram(values: Input): NewProgram {
+  const { intent, name, description, tags, on_conflict: onConflict, version_tag: versionTag, visibility } = values;
+  const { change_summary: changeSummary } = values;
+  const naming =
+    name === undefined
+      ? undefined
+      : withoutUndefined({ name, onConflict, versionTag, changeSummary, description, tags, visibility });
+  return withoutUndefined({ naming, description: description ?? intent, tags });
 }
 
 function toOptions({ options }: Input): ExecuteRequest["options"] {
@@ -176,12 +213,8 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
   return given === undefined && context === undefined ? undefined : { ...context, ...given };
 }
 
-function toCaller({ principal = OWNER, client, meta, ask, progress }: CallContext): RunCaller {
-  return withoutUndefined({ principal, client, meta, ask, onProgress: progress }) as RunCaller;
-}
-
 /** How a person is reached who has to decide. */
-function withLinks({ approvalUrl }: ExecuteParts, answer: ExecuteAnswer): Answer {
+export function withLinks({ approvalUrl }: Pick<ExecuteParts, "approvalUrl">, answer: ExecuteAnswer): Answer {
   if (answer.status !== "approval_required") return { ...answer };
   const { id } = answer.approval;
   return {
@@ -200,12 +233,4 @@ function describeError(error: unknown, started: number): Answer {
   if (!(error instanceof PmlError)) throw error;
   const { code, message, hint } = error;
   return { ...base, error: withoutUndefined({ code, message, hint }) };
-}
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-function withoutUndefined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>;
 }

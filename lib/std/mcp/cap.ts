@@ -1,0 +1,22 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { Asker } from "../../../src/capabilities/scope.ts";
+import type { CallContext, OwnAnswer } from "../../../src/mcp/own-tool.ts";
+import type { CapabilityServer } from "../../../src/mcp/servers/capability-server.ts";
+
+/** Named capabilities as tools. Unlike the other modules it has whatever has been learned. */
+export class CapModule {
+  readonly prefix = "cap";
+  readonly #server: CapabilityServer;
+
+  constructor(server: CapabilityServer) {
+    this.#server = server;
+  }
+
+  listTools(asker: Asker): Promise<readonly Tool[]> {
+    return this.#server.listTools(asker);
+  }
+
+  call(action: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
+    return this.#server.callTool(`${this.prefix}:${action}`, input, context);
+  }
+}

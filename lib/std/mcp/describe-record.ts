@@ -1,0 +1,78 @@
+import type { CapabilityRecord, CapabilityVersion } from "../../../src/capabilities/record.ts";
+
+type Described = Readonly<Record<string, unknown>>;
+
+/** What a name stands for, in a few words. */
+export function describeBriefly(record: CapabilityRecord): Described {
+  return {
+    type: record.recordType,
+    id: record.id,
+    fqdn: record.fqdn,
+    display_name: record.displayName,
+    description: record.description ?? "",
+    version: record.version,
+    version_tag: record.versionTag ?? null,
+    visibility: record.visibility,
+    state: record.state,
+    health: record.health,
+    routing: record.routing ?? null,
+    tags: record.tags,
+    ...describeUse(record),
+  };
+}
+
+/** Everything about a record. */
+export function describeRecord(record: CapabilityRecord): Described {
+  return {
+    ...describeBriefly(record),
+    org: record.org,
+    project: record.project,
+    namespace: record.namespace,
+    action: record.action,
+    hash: record.hash,
+    created_by: record.createdBy,
+    created_at: record.createdAt.toISOString(),
+    updated_by: record.updatedBy,
+    updated_at: record.updatedAt.toISOString(),
+    archived_at: record.archivedAt?.toISOString() ?? null,
+    ttl: record.ttlSeconds ?? null,
+    cache_policy: record.cachePolicy,
+    parent_id: record.parentId ?? null,
+    forked_from: record.forkedFrom ?? null,
+    aliases: record.aliases,
+    verified: record.verified,
+    signature: record.signature ?? null,
+    success_count: record.successCount,
+    total_latency_ms: record.totalLatencyMs,
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
+    tools_used: record.toolsUsed,
+    parameters_schema: record.parameters,
+    source: record.source ?? null,
+    code_snippet: record.source?.type === "code" ? record.source.code : null,
+  };
+}
+
+export function describeVersion(version: CapabilityVersion): Described {
+  const { source } = version;
+  return {
+    version: version.version,
+    version_tag: version.versionTag ?? null,
+    change_summary: version.changeSummary ?? null,
+    updated_by: version.createdBy,
+    updated_at: version.createdAt.toISOString(),
+    source_hash: version.sourceHash,
+    signature: version.signature ?? null,
+    tools_used: version.toolsUsed,
+    parameters_schema: version.parameters,
+    code_snippet: source?.type === "code" ? source.code : null,
+    ...(source === undefined || source.type === "code" ? {} : { source }),
+  };
+}
+
+function describeUse({ usageCount, successCount, totalLatencyMs }: CapabilityRecord): Described {
+  return {
+    usage_count: usageCount,
+    success_rate: usageCount === 0 ? 0 : successCount / usageCount,
+    avg_latency_ms: usageCount === 0 ? 0 : totalLatencyMs / usageCount,
+  };
+}

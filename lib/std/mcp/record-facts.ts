@@ -1,0 +1,12 @@
+import type { CapabilityRecord, Routing } from "../../../src/capabilities/record.ts";
+
+/** What is known about records besides what the registry keeps. */
+export interface RecordFacts {
+  /** Where it runs, and of a server what it is and where it can be fetched. */
+  readonly describe: (record: CapabilityRecord) => Promise<Readonly<Record<string, unknown>>>;
+  readonly routingOf: (record: CapabilityRecord) => Routing;
+  /** undefined: as its tools say. */
+  readonly setRouting: (record: CapabilityRecord, routing: Routing | undefined) => Promise<void>;
+  /** Texts of the versions of a server by their numbers; empty for anything else. */
+  readonly serverTexts: (record: CapabilityRecord) => Promise<ReadonlyMap<number, string>>;
+}

@@ -1,0 +1,2 @@
+export type { CapabilityAlias, CapabilityRecord, CapabilityVersion } from "../../../src/capabilities/record.ts";
+export type { CurationSuggestion } from "../../../src/capabilities/curation-suggestion.ts";

@@ -1,0 +1,60 @@
+import { sql } from "kysely";
+import type { Tx } from "../db/client.ts";
+import { nameTaken } from "./apply-naming.ts";
+import { creatorId } from "./capability-store.ts";
+import { notFound } from "./find-record.ts";
+import { type NamePolicy, parseReference } from "./names.ts";
+import { findNameHolder, writeAudit } from "./naming-store.ts";
+import { findDeleted, findRecord, type FoundRecord } from "./resolve-store.ts";
+import type { Asker } from "./scope.ts";
+
+export async function archiveRecord(tx: Tx, asker: Asker, { id, displayName, state }: FoundRecord): Promise<void> {
+  if (state === "archived") return;
+  await sql`
+    UPDATE capability_records SET state = 'archived', state_before = state, archived_at = now(), updated_at = now(),
+      updated_by = ${creatorId(asker.principal)}::uuid WHERE org = ${asker.scope.org} AND id = ${id}`.execute(tx);
+  await writeAudit(tx, asker, { action: "archive", subject: displayName });
+}
+
+export async function removeRecord(tx: Tx, asker: Asker, { id, displayName }: FoundRecord): Promise<void> {
+  await sql`
+    UPDATE capability_records SET state_before = CASE state WHEN 'archived' THEN state_before ELSE state END,
+      state = 'deleted', deleted_at = now(), updated_at = now(), updated_by = ${creatorId(asker.principal)}::uuid
+    WHERE org = ${asker.scope.org} AND id = ${id}`.execute(tx);
+  await writeAudit(tx, asker, { action: "delete", subject: displayName });
+}
+
+/** Returns its id. */
+export async function restoreRecord(
+  tx: Tx,
+  asker: Asker,
+  { reference: text, policy }: { readonly reference: string; readonly policy: NamePolicy },
+): Promise<string> {
+  const reference = parseReference(text);
+  const live = await findRecord(tx, asker, reference);
+  const record = live?.state === "archived" ? live : await findDeleted(tx, asker, reference);
+  if (record === undefined && live !== undefined) return live.id;
+  if (record === undefined) throw notFound(text, undefined);
+  const holder = await findNameHolder(tx, asker.scope, { name: record.displayName, ...policy });
+  if (holder !== undefined && holder.kind !== "reserved" && holder.id !== record.id)
+    throw nameTaken(record.displayName, holder, asker.scope);
+  await sql`
+    UPDATE capability_records SET state = coalesce(state_before, 'active'), state_before = NULL, archived_at = NULL,
+      deleted_at = NULL, updated_at = now(), updated_by = ${creatorId(asker.principal)}::uuid
+    WHERE org = ${asker.scope.org} AND id = ${record.id}`.execute(tx);
+  await writeAudit(tx, asker, { action: "restore", subject: record.displayName });
+  return record.id;
+}
+
+export async function tagRecord(
+  tx: Tx,
+  asker: Asker,
+  { record, tags }: { readonly record: FoundRecord; readonly tags: readonly string[] },
+): Promise<void> {
+  await sql`
+    UPDATE capability_records SET tags = ${[...new Set(tags)]}::text[], updated_at = now(),
+      updated_by = ${creatorId(asker.principal)}::uuid WHERE org = ${asker.scope.org} AND id = ${record.id}`.execute(
+    tx,
+  );
+  await writeAudit(tx, asker, { action: "tag", subject: record.displayName, details: { tags } });
+}

@@ -1,0 +1,9 @@
+/** A name that a capability could have. */
+export interface CurationSuggestion {
+  readonly id: string;
+  readonly currentName: string;
+  readonly suggestedName: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+  readonly reasoning: string;
+}

@@ -1,0 +1,189 @@
+import { sql } from "kysely";
+import { v7 as newId } from "uuid";
+import type { Db, Tx } from "../db/client.ts";
+import { creatorId } from "./capability-store.ts";
+import { formatFqdn, type NameParts } from "./fqdn.ts";
+import type { ChangedVia } from "./registry.ts";
+import type { FoundRecord } from "./resolve-store.ts";
+import type { Asker, Scope } from "./scope.ts";
+
+/** Names, former names and reserved names are looked at together, so changes of them wait for each other. */
+export async function lockNames(tx: Tx, { org, project }: Scope): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`names ${org}/${project}`}, 0))`.execute(tx);
+}
+
+/** Whose name it is. */
+export type NameHolder = { readonly id: string; readonly displayName: string } & (
+  | { readonly kind: "record" | "alias" }
+  | { readonly kind: "reserved"; readonly until: Date }
+);
+
+export async function findNameHolder(
+  tx: Db | Tx,
+  { org, project }: Scope,
+  { name, reserveDays }: { readonly name: string; readonly reserveDays: number },
+): Promise<NameHolder | undefined> {
+  const { rows } = await sql<{ kind: NameHolder["kind"]; id: string; display_name: string; until: Date }>`
+    SELECT 1 AS rank, 'record' AS kind, id, display_name, NULL::timestamptz AS until FROM capability_records
+      WHERE org = ${org} AND project = ${project} AND display_name = ${name} AND deleted_at IS NULL
+    UNION ALL SELECT 2, 'alias', r.id, r.display_name, NULL FROM capability_aliases a
+      JOIN capability_records r ON r.org = a.org AND r.id = a.record_id
+      WHERE a.org = ${org} AND a.project = ${project} AND a.alias = ${name} AND r.deleted_at IS NULL
+    UNION ALL SELECT 3, 'reserved', id, display_name, deleted_at + make_interval(secs => ${reserveDays * 86_400})
+      FROM capability_records WHERE org = ${org} AND project = ${project} AND display_name = ${name}
+        AND deleted_at > now() - make_interval(secs => ${reserveDays * 86_400})
+    ORDER BY rank LIMIT 1`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { kind, id, display_name: displayName, until } = row;
+  return kind === "reserved" ? { kind, id, displayName, until } : { kind, id, displayName };
+}
+
+const LONGEST_HASH = 64;
+
+/** Gives a record its name and the FQDN that belongs to it, which is returned. */
+export async function setName(
+  tx: Tx,
+  asker: Asker,
+  { record, name, sourceHash }: { readonly record: FoundRecord; readonly name: NameParts; readonly sourceHash: string },
+): Promise<string> {
+  const { scope, principal } = asker;
+  const fqdn = await freeFqdn(tx, { scope, id: record.id, name, sourceHash });
+  await tx
+    .updateTable("capability_records")
+    .set({
+      display_name: name.displayName,
+      namespace: name.namespace,
+      action: name.action,
+      hash: fqdn.slice(fqdn.lastIndexOf(".") + 1),
+      fqdn,
+      updated_by: creatorId(principal),
+      updated_at: sql`now()`,
+    })
+    .where("org", "=", scope.org)
+    .where("id", "=", record.id)
+    .execute();
+  // What was a former name of this record is its name again.
+  await tx
+    .deleteFrom("capability_aliases")
+    .where("org", "=", scope.org)
+    .where("project", "=", scope.project)
+    .where("alias", "in", [name.displayName, fqdn])
+    .execute();
+  return fqdn;
+}
+
+interface WantedFqdn {
+  readonly scope: Scope;
+  readonly id: string;
+  readonly name: NameParts;
+  readonly sourceHash: string;
+}
+
+/** With as much of the hash as it takes to be the only one, former FQDNs included. */
+async function freeFqdn(tx: Tx, { scope, id, name, sourceHash }: WantedFqdn): Promise<string> {
+  for (let length = 4; length <= LONGEST_HASH; length *= 2) {
+    const { namespace, action } = name;
+    const fqdn = formatFqdn({ ...scope, namespace, action, hash: sourceHash.slice(0, length) });
+    const { rows } = await sql`
+      SELECT 1 FROM capability_records WHERE org = ${scope.org} AND fqdn = ${fqdn} AND id <> ${id}
+      UNION ALL SELECT 1 FROM capability_aliases
+        WHERE org = ${scope.org} AND project = ${scope.project} AND alias = ${fqdn} AND record_id <> ${id}`.execute(tx);
+    if (rows.length === 0) return fqdn;
+  }
+  throw new Error(`no FQDN is free for ${name.displayName}`);
+}
+
+/** Of the first version: an FQDN is made of it, whatever comes later. */
+export async function readFirstHash(tx: Tx, { org }: Scope, id: string): Promise<string> {
+  const row = await tx
+    .selectFrom("capability_versions")
+    .select("source_hash")
+    .where("org", "=", org)
+    .where("record_id", "=", id)
+    .orderBy("version")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) throw new Error(`${id} has no version`);
+  return row.source_hash;
+}
+
+/** Whether there was one. */
+export async function deleteAlias(
+  tx: Tx,
+  { org, project }: Scope,
+  { recordId, alias }: { readonly recordId: string; readonly alias: string },
+): Promise<boolean> {
+  const deleted = await tx
+    .deleteFrom("capability_aliases")
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("alias", "=", alias)
+    .where("record_id", "=", recordId)
+    .returning("alias")
+    .executeTakeFirst();
+  return deleted !== undefined;
+}
+
+export async function insertAliases(
+  tx: Tx,
+  { scope, principal }: Asker,
+  { recordId, name, fqdn }: { readonly recordId: string; readonly name: string; readonly fqdn?: string },
+): Promise<void> {
+  const base = { ...scope, record_id: recordId, created_by: creatorId(principal) };
+  await tx
+    .insertInto("capability_aliases")
+    .values([
+      { ...base, alias: name, kind: "name" as const },
+      ...(fqdn === undefined ? [] : [{ ...base, alias: fqdn, kind: "fqdn" as const }]),
+    ])
+    // One of a record that is gone gives way.
+    .onConflict((conflict) => conflict.columns(["org", "project", "alias"]).doUpdateSet({ record_id: recordId }))
+    .execute();
+}
+
+export interface RenameEntry {
+  readonly recordId: string;
+  readonly oldName: string;
+  readonly newName: string;
+  readonly oldFqdn: string;
+  readonly newFqdn: string;
+  readonly via: ChangedVia;
+}
+
+export async function insertRename(tx: Tx, { scope, principal }: Asker, entry: RenameEntry): Promise<void> {
+  await tx
+    .insertInto("capability_rename_history")
+    .values({
+      org: scope.org,
+      id: newId(),
+      record_id: entry.recordId,
+      old_name: entry.oldName,
+      new_name: entry.newName,
+      old_fqdn: entry.oldFqdn,
+      new_fqdn: entry.newFqdn,
+      renamed_by: creatorId(principal),
+      renamed_via: entry.via,
+    })
+    .execute();
+}
+
+/** In the transaction of the change, so that neither exists without the other. */
+export async function writeAudit(
+  tx: Tx,
+  { scope, principal }: Asker,
+  { action, subject, details = {} }: { action: string; subject: string; details?: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  await tx
+    .insertInto("audit_log")
+    .values({
+      ...scope,
+      id: newId(),
+      principal_id: creatorId(principal),
+      action: `capability.${action}`,
+      subject,
+      outcome: "success",
+      details: JSON.stringify(details),
+    })
+    .execute();
+}

@@ -1,0 +1,156 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../db/client.ts";
+import { PmlError } from "../errors.ts";
+import { HEALTH, selectRecords, toRecord } from "./record-store.ts";
+import type { RecordFilter, RecordPage, RecordQuery } from "./registry.ts";
+import type { Asker } from "./scope.ts";
+import { visibleTo } from "./visibility.ts";
+
+type Sort = NonNullable<RecordQuery["sortBy"]>;
+type Sql = RawBuilder<unknown>;
+
+/** How lists are ordered: what by, in which direction, and how a place in that order is written. */
+const ORDERS: Readonly<Record<Sort, { readonly key: Sql; readonly type: Sql; readonly ascending: boolean }>> = {
+  name: { key: sql`r.display_name`, type: sql`text`, ascending: true },
+  usage: { key: sql`coalesce(s.usage_count, 0)`, type: sql`bigint`, ascending: false },
+  created: { key: sql`r.created_at`, type: sql`timestamptz`, ascending: false },
+};
+
+/** Records that fit, of the asker's project alone or of everything they may see. */
+export async function queryRecords(
+  db: Db,
+  asker: Asker,
+  { ownOnly, ...query }: RecordQuery & { readonly ownOnly: boolean },
+): Promise<RecordPage> {
+  const { sortBy = "name", limit, offset = 0, cursor } = query;
+  const { key, type, ascending } = ORDERS[sortBy];
+  const fits = join([...conditions(asker, query, ownOnly), visibleTo(asker)]);
+  const after = cursor === undefined ? undefined : readCursor(cursor, sortBy);
+  const compare = ascending ? sql`>` : sql`<`;
+  const beyond =
+    after === undefined ? sql`` : sql`AND (${key}, r.id) ${compare} (${after.key}::${type}, ${after.id}::uuid)`;
+  const direction = ascending ? sql`ASC` : sql`DESC`;
+  const { rows } = await sql<Parameters<typeof toRecord>[0]>`
+    ${selectRecords()} WHERE ${fits} ${beyond} ORDER BY ${key} ${direction}, r.id ${direction}
+    LIMIT ${limit + 1} OFFSET ${offset}`.execute(db);
+  const records = rows.slice(0, limit).map(toRecord);
+  const last = rows.length > limit ? records.at(-1) : undefined;
+  return {
+    records,
+    nextCursor: last === undefined ? undefined : await writeCursor(db, { sortBy, id: last.id, org: last.org }),
+    total: cursor === undefined ? await countRecords(db, fits) : undefined,
+  };
+}
+
+function conditions({ scope }: Asker, filter: RecordFilter, ownOnly: boolean): Sql[] {
+  const { text, namedOnly, states = ["active"] } = filter;
+  return [
+    sql`r.deleted_at IS NULL AND r.state = ANY(${[...states]})`,
+    ...(ownOnly ? [sql`r.org = ${scope.org} AND r.project = ${scope.project}`] : []),
+    ...(namedOnly === true ? [sql`r.display_name NOT LIKE 'unnamed\\_%'`] : []),
+    ...wordsOf(text).map(
+      (word) => sql`(r.display_name || ' ' || coalesce(r.description, '')) ILIKE ${`%${escape(word)}%`}`,
+    ),
+    ...comparisons(filter),
+  ];
+}
+
+type Compared = Omit<RecordFilter, "text" | "namedOnly" | "states">;
+
+/** One way of comparing for each that can be asked for. */
+const COMPARISONS: { readonly [K in keyof Required<Compared>]: (value: Required<Compared>[K]) => Sql } = {
+  namespace: (value) => sql`r.namespace = ${value}`,
+  pattern: (value) => sql`r.display_name LIKE ${toLike(value)}`,
+  createdBy: (value) => madeBy(value),
+  tags: (value) => sql`r.tags @> ${[...value]}::text[]`,
+  visibility: (value) => sql`r.visibility = ${value}`,
+  versionTag: (value) => sql`r.version_tag LIKE ${toLike(value)}`,
+  routing: (value) => sql`r.routing = ${value}`,
+  health: (value) => sql`${HEALTH} = ${value}`,
+  recordType: (value) => sql`r.record_type = ${value}`,
+};
+
+function comparisons(filter: Compared): Sql[] {
+  return Object.entries(COMPARISONS).flatMap(([key, compare]) => {
+    const value = filter[key as keyof Compared];
+    return value === undefined ? [] : [(compare as (value: unknown) => Sql)(value)];
+  });
+}
+
+/** Principals are kept as `subject (issuer)`; people mean the subject. */
+function madeBy(pattern: string): Sql {
+  const like = toLike(pattern);
+  return sql`CASE WHEN r.created_by IS NULL THEN 'local' LIKE ${like} ELSE EXISTS (
+    SELECT 1 FROM principals p WHERE p.org = r.org AND p.id = r.created_by
+      AND (p.name LIKE ${like} OR split_part(p.name, ' (', 1) LIKE ${like})) END`;
+}
+
+async function countRecords(db: Db, fits: Sql): Promise<number> {
+  const { rows } = await sql<{
+    total: number;
+  }>`SELECT count(*) AS total FROM capability_records r WHERE ${fits}`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** Where the page ended, exactly as the database orders it. */
+async function writeCursor(
+  db: Db,
+  { sortBy, id, org }: { readonly sortBy: Sort; readonly id: string; readonly org: string },
+): Promise<string> {
+  const { rows } = await sql<{ key: string }>`
+    SELECT (${ORDERS[sortBy].key})::text AS key FROM capability_records r
+    LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id WHERE r.org = ${org} AND r.id = ${id}`.execute(
+    db,
+  );
+  return Buffer.from(JSON.stringify([sortBy, rows[0]?.key, id])).toString("base64url");
+}
+
+function readCursor(cursor: string, sortBy: Sort): { readonly key: string; readonly id: string } {
+  try {
+    const [sort, key, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
+    if (sort === sortBy && typeof key === "string" && typeof id === "string" && UUID.test(id)) return { key, id };
+  } catch {
+    // said below
+  }
+  throw new PmlError("arguments_invalid", "The cursor does not belong to this list", {
+    hint: "Take next_cursor of the page before, with the same sort_by.",
+  });
+}
+
+const UUID = /^[0-9a-f-]{36}$/;
+
+function join(all: readonly Sql[]): Sql {
+  return sql.join(all, sql` AND `);
+}
+
+function wordsOf(text: string | undefined): string[] {
+  return text?.split(/\s+/).filter(Boolean) ?? [];
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\%_]/g, String.raw`\$&`);
+}
+
+/** `*` and `?` as people write them. */
+function toLike(glob: string): string {
+  return escape(glob).replaceAll("*", "%").replaceAll("?", "_");
+}
+
+/** How many capabilities the scope has, by what they are. */
+export interface RecordCounts {
+  readonly named: number;
+  readonly unnamed: number;
+  readonly drafts: number;
+  readonly archived: number;
+}
+
+export async function countCapabilities(db: Db, asker: Asker): Promise<RecordCounts> {
+  const { org, project } = asker.scope;
+  const { rows } = await sql<RecordCounts>`
+    SELECT count(*) FILTER (WHERE r.state = 'active' AND r.display_name NOT LIKE 'unnamed\\_%') AS named,
+      count(*) FILTER (WHERE r.state = 'active' AND r.display_name LIKE 'unnamed\\_%') AS unnamed,
+      count(*) FILTER (WHERE r.state = 'draft') AS drafts, count(*) FILTER (WHERE r.state = 'archived') AS archived
+    FROM capability_records r WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability'
+      AND r.deleted_at IS NULL AND ${visibleTo(asker)}`.execute(db);
+  return rows[0] ?? { named: 0, unnamed: 0, drafts: 0, archived: 0 };
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { seedCapability } from "../../test/support/seed.ts";
+import type { Db } from "../db/client.ts";
+import type { Routing } from "./record.ts";
+import { inheritRouting, Routings } from "./routings.ts";
+
+const scope = { org: "local", project: "default" };
+
+async function readRouting(db: Db, id: string): Promise<Routing | null> {
+  const { routing } = await db
+    .selectFrom("capability_records")
+    .select("routing")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return routing;
+}
+
+function routingOf(tool: string): Routing {
+  return tool.startsWith("fs:") ? "local" : "cloud";
+}
+
+test("inheritRouting is local if any tool is, and cloud without tools", () => {
+  expect(inheritRouting(["fs:read", "web:search"], routingOf)).toBe("local");
+  expect(inheritRouting(["web:search"], routingOf)).toBe("cloud");
+  expect(inheritRouting([], routingOf)).toBe("cloud");
+});
+
+describe.each(engines)("Routings on %s", (engine) => {
+  test("keeps what is inherited, follows a change, and leaves what somebody said", async () => {
+    await using client = await openTestDatabase(engine);
+    const { db } = client;
+    let local = "fs:read";
+    const errors: unknown[] = [];
+    await using routings = new Routings({
+      db,
+      routingOf: (tool) => (tool === local ? "local" : "cloud"),
+      onError: (error) => errors.push(error),
+    });
+    const reads = await seedCapability(db, "reads");
+    const said = await seedCapability(db, "said");
+    const elsewhere = await seedCapability(db, "elsewhere", { org: "other", project: "default" });
+    const caller = await seedCapability(db, "caller");
+    await routings.set({ ...scope, id: said }, "cloud");
+    expect(await Promise.all([reads, said, caller, elsewhere].map((id) => readRouting(db, id)))).toEqual([
+      "local",
+      "cloud",
+      "local",
+      null,
+    ]);
+    local = "nothing";
+    routings.refresh(scope);
+    routings.refresh(scope);
+    await routings[Symbol.asyncDispose]();
+    expect(await Promise.all([reads, said].map((id) => readRouting(db, id)))).toEqual(["cloud", "cloud"]);
+    local = "fs:read";
+    await routings.set({ ...scope, id: said }, undefined);
+    expect(await Promise.all([reads, said].map((id) => readRouting(db, id)))).toEqual(["local", "local"]);
+    expect(errors).toEqual([]);
+  });
+
+  test("what a capability calls decides as well", async () => {
+    await using client = await openTestDatabase(engine);
+    const { db } = client;
+    const [outer, inner] = [await seedCapability(db, "outer"), await seedCapability(db, "inner")];
+    await using routings = new Routings({ db, routingOf: () => "local", onError: () => undefined });
+    const pure = await seedCapability(db, "pure");
+    await db.transaction().execute(async (tx) => {
+      // versions cannot be changed, so a later one without tools takes over
+      for (const id of [outer, pure]) {
+        const values = { org: scope.org, record_id: id, version: 2, source_kind: "code", source_hash: id } as const;
+        await tx
+          .insertInto("capability_versions")
+          .values({ ...values, tools_used: [] })
+          .execute();
+        await tx.updateTable("capability_records").set({ version: 2 }).where("id", "=", id).execute();
+      }
+      await tx
+        .insertInto("capability_dependency")
+        .values({ org: scope.org, from_record_id: outer, from_version: 2, to_record_id: inner })
+        .execute();
+    });
+    routings.refresh(scope);
+    await routings[Symbol.asyncDispose]();
+    expect(await Promise.all([outer, inner, pure].map((id) => readRouting(db, id)))).toEqual([
+      "local",
+      "local",
+      "cloud",
+    ]);
+  });
+});

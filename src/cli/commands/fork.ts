@@ -1,0 +1,28 @@
+import type { WhoisAnswer } from "../../client/answers.ts";
+import type { Command } from "../command.ts";
+import { noStartOption } from "../daemon-access.ts";
+import { askRegistry, recordArgument } from "../registry.ts";
+
+export const fork: Command = {
+  name: "fork",
+  group: "Manage",
+  summary: "copy a capability or server record into this project",
+  examples: ["pml fork fs:read_json fs:read_json_strict", "pml fork mcp:filesystem"],
+  args: [
+    { ...recordArgument, name: "<source>" },
+    { name: "[name]", description: "name of the copy; left out: the same, where it is free" },
+  ],
+  options: [noStartOption],
+  async run(input) {
+    const [source = "", name] = input.args;
+    const record = await askRegistry<WhoisAnswer>(input, "dns:fork", {
+      source,
+      ...(name === undefined ? {} : { name }),
+    });
+    return {
+      data: record,
+      text: `${record.display_name} is a copy of ${record.forked_from ?? source}`,
+      notes: [`Undo: pml archive ${record.display_name}`],
+    };
+  },
+};

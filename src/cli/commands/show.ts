@@ -1,0 +1,27 @@
+import type { WhoisAnswer } from "../../client/answers.ts";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { Command } from "../command.ts";
+import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { describeWhois } from "../describe-record.ts";
+import { drawOutline, type DrawnGraph } from "../draw-graph.ts";
+import { askGateway, recordArgument } from "../registry.ts";
+
+export const show: Command = {
+  name: "show",
+  group: "Look",
+  summary: "a capability: what it does, takes and was used for",
+  examples: ["pml show fs:read_json", "pml show report:sum_sales --json"],
+  args: [recordArgument],
+  options: [noStartOption],
+  async run(input) {
+    const [name = ""] = input.args;
+    const daemon = await reachDaemon(input);
+    const record = await askGateway<WhoisAnswer>(daemon, "dns:whois", { fqdn: name });
+    if (record.type === "mcp-server") return { data: record, text: describeWhois(record) };
+    const path = `/api/capability?name=${encodeURIComponent(name)}`;
+    const details = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const takes = JSON.stringify(record.parameters_schema ?? {}, null, 2);
+    const text = [describeWhois(record), "", drawOutline(details.graph), "", `takes ${takes}`].join("\n");
+    return { data: { ...record, details }, text };
+  },
+};

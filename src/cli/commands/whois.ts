@@ -1,0 +1,19 @@
+import type { WhoisAnswer } from "../../client/answers.ts";
+import type { Command } from "../command.ts";
+import { noStartOption } from "../daemon-access.ts";
+import { describeWhois } from "../describe-record.ts";
+import { askRegistry, recordArgument } from "../registry.ts";
+
+export const whois: Command = {
+  name: "whois",
+  group: "Look",
+  summary: "everything about a record",
+  examples: ["pml whois fs:read_json", "pml whois local.default.fs.read_json.a1b2 --json"],
+  args: [recordArgument],
+  options: [noStartOption],
+  async run(input) {
+    const [fqdn = ""] = input.args;
+    const record = await askRegistry<WhoisAnswer>(input, "dns:whois", { fqdn });
+    return { data: record, text: describeWhois(record) };
+  },
+};

@@ -1,0 +1,29 @@
+import type { Rename } from "../curation/curator.ts";
+import type { SourcedSuggestion } from "../curation/suggestion-store.ts";
+
+export interface NameDecisions {
+  readonly renames: readonly Rename[];
+  readonly rejects: readonly string[];
+}
+
+/** Asks about each proposal: taken, turned down, left for later, or another name. */
+export async function decideNames(
+  suggestions: readonly SourcedSuggestion[],
+  ask: (question: string) => Promise<string>,
+): Promise<NameDecisions> {
+  const renames: Rename[] = [];
+  const rejects: string[] = [];
+  for (const suggestion of suggestions) {
+    const said = (await ask(toQuestion(suggestion))).trim();
+    if (said === "q") break;
+    if (said === "y") renames.push({ id: suggestion.id, name: suggestion.suggestedName });
+    else if (said === "n") rejects.push(suggestion.id);
+    else if (said !== "") renames.push({ id: suggestion.id, name: said });
+  }
+  return { renames, rejects };
+}
+
+/** The default changes nothing. */
+function toQuestion({ currentName, suggestedName, confidence, reasoning }: SourcedSuggestion): string {
+  return `${currentName} → ${suggestedName}  ${confidence.toFixed(2)}\n  ${reasoning}\n  y: take it, n: never, another name, q: stop [later] `;
+}

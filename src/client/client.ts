@@ -1,0 +1,164 @@
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type {
+  DiscoverAnswer,
+  DiscoverRequest,
+  ExecuteAnswer,
+  ExecuteRequest,
+  HistoryAnswer,
+  LookupAnswer,
+  QueryAnswer,
+  QueryRequest,
+  WhoisAnswer,
+} from "./answers.ts";
+
+export type {
+  DiscoverAnswer,
+  DiscoverRequest,
+  ExecuteAnswer,
+  ExecuteRequest,
+  HistoryAnswer,
+  LookupAnswer,
+  QueryAnswer,
+  QueryRequest,
+  VersionAnswer,
+  VersionChanges,
+  Visibility,
+  WhoisAnswer,
+} from "./answers.ts";
+
+/** Where the gateway is: an address with its token, or a program that speaks MCP on its standard streams. */
+export type PmlConnection =
+  | { readonly url: string; readonly token?: string }
+  | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds; an hour where it is left out, since the gateway has limits of its own. */
+  readonly timeout?: number;
+}
+
+/** What the gateway answered instead of a result. */
+export class PmlClientError extends Error {
+  override readonly name = "PmlClientError";
+  /** As in docs/reference/errors.md, or that of the tool that failed. */
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(code: string, message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const LONGEST_CALL_MS = 60 * 60 * 1000;
+
+/** PML from a program: names, versions, calls and searches, over MCP as agents use it. */
+export class PmlClient implements AsyncDisposable {
+  /** The connection, for whatever has no method here. */
+  readonly mcp: Client;
+
+  constructor(mcp: Client) {
+    this.mcp = mcp;
+  }
+
+  /** What a name stands for: `fs:read_json`, `fs:read_json@v1`, `mcp:filesystem`, an FQDN. */
+  lookup(name: string): Promise<LookupAnswer> {
+    return this.#ask<LookupAnswer>("dns:lookup", { name });
+  }
+
+  query(request: QueryRequest = {}): Promise<QueryAnswer> {
+    return this.#ask<QueryAnswer>("dns:query", { ...request });
+  }
+
+  history(name: string): Promise<HistoryAnswer> {
+    return this.#ask<HistoryAnswer>("dns:history", { name });
+  }
+
+  whois(fqdn: string): Promise<WhoisAnswer> {
+    return this.#ask<WhoisAnswer>("dns:whois", { fqdn });
+  }
+
+  /** Calls `cap:fs:read_json` or `server:tool` and returns its result; a failure is thrown. */
+  async call(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<unknown> {
+    const result = await this.#callTool(name, args, options);
+    if (result.isError === true) throw toError(result);
+    return unwrap(result);
+  }
+
+  /** Runs a program or a capability. A failure of it is an answer with `status: "error"`. */
+  async execute(request: ExecuteRequest, options: CallOptions = {}): Promise<ExecuteAnswer> {
+    const result = await this.#callTool("pml_execute", request, options);
+    const answer = unwrap(result);
+    if (!isObject(answer) || typeof answer["status"] !== "string") throw toError(result);
+    return answer as unknown as ExecuteAnswer;
+  }
+
+  discover(intent: string, request: DiscoverRequest = {}): Promise<DiscoverAnswer> {
+    return this.#ask<DiscoverAnswer>("pml_discover", { intent, ...request });
+  }
+
+  close(): Promise<void> {
+    return this.mcp.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #ask<T>(name: string, args: Record<string, unknown>): Promise<T> {
+    return (await this.call(name, args)) as T;
+  }
+
+  #callTool(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallToolResult> {
+    return this.mcp.callTool({ name, arguments: { ...args } }, { timeout: LONGEST_CALL_MS, ...options });
+  }
+}
+
+/** Connects to a gateway. The connection is closed by `close()` or at the end of an `await using` scope. */
+export async function connectPml(connection: PmlConnection): Promise<PmlClient> {
+  const mcp = new Client({ name: "pml-client", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await mcp.connect("url" in connection ? overHttp(connection) : overStdio(connection));
+  return new PmlClient(mcp);
+}
+
+function overHttp({ url, token }: Extract<PmlConnection, { url: string }>): StreamableHTTPClientTransport {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+}
+
+function overStdio({ command, args, env }: Extract<PmlConnection, { command: string }>): StdioClientTransport {
+  return new StdioClientTransport({
+    command,
+    args: [...(args ?? [])],
+    ...(env === undefined ? {} : { env: { ...env } }),
+    stderr: "inherit",
+  });
+}
+
+/** Structured content, else JSON in the text, else the text, else the list of contents. */
+function unwrap({ structuredContent, content }: CallToolResult): unknown {
+  if (structuredContent !== undefined) return structuredContent;
+  const [first] = content;
+  if (content.length !== 1 || first?.type !== "text") return content;
+  try {
+    return JSON.parse(first.text) as unknown;
+  } catch {
+    return first.text; // plain text is an answer too
+  }
+}
+
+function toError(result: CallToolResult): PmlClientError {
+  const meta = result._meta?.["dev.pml/error"];
+  const answer = unwrap(result);
+  const report = isObject(meta) ? meta : isObject(answer) && isObject(answer["error"]) ? answer["error"] : undefined;
+  if (report === undefined)
+    return new PmlClientError("tool_error", typeof answer === "string" ? answer : JSON.stringify(answer));
+  const { code, message, hint } = report;
+  return new PmlClientError(String(code), String(message), typeof hint === "string" ? hint : undefined);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+import { PmlStdServer } from "../../lib/std/mcp/mod.ts";
+import type { KnownTool } from "../../lib/std/mcp/meta.ts";
+import type { App } from "../app.ts";
+import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
+import type { Gateway } from "../mcp/gateway.ts";
+import { CapabilityServer } from "../mcp/servers/capability-server.ts";
+import { createCurate } from "../mcp/tools/curate.ts";
+import { withLinks } from "../mcp/tools/execute.ts";
+import { capabilityWireName } from "../mcp/wire-names.ts";
+
+export interface LibraryParts {
+  readonly scope: Scope;
+  readonly approvalUrl: (id: string) => string;
+  /** Which the library is part of. */
+  readonly gateway: () => Gateway;
+}
+
+/** PML's own server, over the operations of the app. */
+export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }: LibraryParts): PmlStdServer {
+  const { registry, engine, names, curator, upstreams } = app;
+  const capabilities = new CapabilityServer({
+    registry,
+    scope,
+    engine,
+    list: (asker, choice) => names.listed(asker, choice),
+    effects: (tools) => names.effects(tools),
+    approvalNote: (answer) => withLinks({ approvalUrl }, answer),
+  });
+  return new PmlStdServer({
+    scope,
+    registry,
+    facts: app.records.facts,
+    capabilities,
+    tools: (asker) => listKnown(gateway(), capabilities, asker),
+    servers: () =>
+      upstreams.statuses.map((status) => ({
+        name: status.name,
+        state: status.state,
+        tools: gateway().surface.tools.filter(({ server }) => server === status.name).length,
+        ...("failures" in status ? { protocol: status.protocol ?? null, failures: status.failures } : {}),
+      })),
+    stats: async (asker, since) => ({
+      ...(await names.stats(asker, since)),
+      // Proposals for what others keep to themselves are nobody else's business, not even their number.
+      ...(asker.principal === OWNER ? { naming: await curator.stats(scope) } : {}),
+    }),
+    more: [createCurate({ curator, scope }, "learn:curate")],
+  });
+}
+
+/** Everything that can be called: PML's own, capabilities, tools of servers. */
+async function listKnown(gateway: Gateway, server: CapabilityServer, asker: Asker): Promise<KnownTool[]> {
+  const named = await server.listTools(asker);
+  const { surface, ownTools } = gateway;
+  return [
+    ...ownTools.map(({ definition: { name, description = "" } }) => ({
+      name,
+      callName: surface.toolNames.wireName(name),
+      server: name.includes(":") ? "pml-std" : "pml",
+      description,
+    })),
+    ...named
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, description = "" }) => ({
+        name,
+        callName: capabilityWireName(name),
+        server: server.serverId,
+        description,
+      })),
+    ...surface.tools.map(({ canonical, wireName, server: of, tool }) => ({
+      name: canonical,
+      callName: wireName,
+      server: of,
+      description: tool.description ?? "",
+    })),
+  ];
+}

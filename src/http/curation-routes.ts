@@ -1,0 +1,63 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import type { App } from "../app.ts";
+import { type Asker, DEFAULT_SCOPE, OWNER } from "../capabilities/scope.ts";
+import type { Curator } from "../curation/curator.ts";
+import { withoutUndefined } from "../without-undefined.ts";
+import { answer, readBody } from "./answer.ts";
+import type { Route } from "./http-server.ts";
+
+const filter = z.strictObject({
+  unnamedOnly: z.boolean().optional(),
+  namespace: z.string().optional(),
+  minUsage: z.number().int().min(0).optional(),
+});
+
+const request = z.discriminatedUnion("strategy", [
+  z.strictObject({
+    strategy: z.enum(["suggest", "auto"]),
+    filter: filter.default({}),
+    dryRun: z.boolean().optional(),
+    minConfidence: z.number().min(0).max(1).optional(),
+  }),
+  z.strictObject({
+    strategy: z.literal("apply"),
+    renames: z.array(z.strictObject({ id: z.string(), name: z.string() })).default([]),
+    rejects: z.array(z.string()).default([]),
+  }),
+]);
+
+const person: Asker = { scope: DEFAULT_SCOPE, principal: OWNER };
+
+/** Names that wait for a decision, and the decisions of the person at this machine. */
+export function createCurationRoutes({ curator }: Pick<App, "curator">): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/curation",
+      handle: (_request, response) =>
+        answer(response, async () => ({
+          pending: await curator.pending(DEFAULT_SCOPE),
+          stats: await curator.stats(DEFAULT_SCOPE),
+        })),
+    },
+    {
+      method: "POST",
+      path: "/api/curation",
+      handle: (incoming, response) => answer(response, () => curate(curator, incoming)),
+    },
+  ];
+}
+
+async function curate(curator: Curator, incoming: IncomingMessage): Promise<unknown> {
+  const asked = await readBody(incoming, request);
+  if (asked.strategy === "apply") {
+    const { applied, failed } = await curator.apply(person, asked.renames, "user");
+    const turnedDown = await curator.reject(person, asked.rejects, "user");
+    return { applied, rejected: turnedDown.rejected, failed: [...failed, ...turnedDown.failed] };
+  }
+  const { strategy, filter: wanted, ...settings } = asked;
+  const { signal } = new AbortController();
+  const how = { asker: person, filter: withoutUndefined(wanted), signal, ...withoutUndefined(settings) };
+  return strategy === "auto" ? curator.auto(how) : curator.suggest(how);
+}

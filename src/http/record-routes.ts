@@ -1,0 +1,77 @@
+import type { ServerResponse } from "node:http";
+import { z } from "zod";
+import type { App } from "../app.ts";
+import { DEFAULT_SCOPE, OWNER } from "../capabilities/scope.ts";
+import { withoutUndefined } from "../without-undefined.ts";
+import { answer, readBody } from "./answer.ts";
+import { type Route, sendJson } from "./http-server.ts";
+
+const owner = { scope: DEFAULT_SCOPE, principal: OWNER };
+/** Nobody in particular: sees what is public. */
+const NOBODY = { scope: { org: "", project: "" }, principal: "00000000-0000-0000-0000-000000000000" };
+
+const aliasRequest = z.strictObject({ name: z.string().min(1), alias: z.string().min(1) });
+const serverRequest = z.strictObject({
+  text: z.string().min(1),
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "has lower-case letters, digits and inner hyphens")
+    .optional(),
+  visibility: z.enum(["private", "project", "org", "public"]).optional(),
+});
+
+/** Further names, records of MCP servers, and where those can be fetched. */
+export function createRecordRoutes(app: App): Route[] {
+  const { registry } = app;
+  const { servers } = app.records;
+  return [
+    {
+      method: "POST",
+      path: "/api/aliases/add",
+      handle: (request, response) =>
+        answer(response, async () => (await registry.alias(owner, await readBody(request, aliasRequest))).record),
+    },
+    {
+      method: "POST",
+      path: "/api/aliases/retire",
+      handle: (request, response) =>
+        answer(response, async () => (await registry.retireAlias(owner, await readBody(request, aliasRequest))).record),
+    },
+    {
+      method: "POST",
+      path: "/api/server-records",
+      handle: (request, response) =>
+        answer(response, async () => servers.register(owner, withoutUndefined(await readBody(request, serverRequest)))),
+    },
+    {
+      method: "GET",
+      path: "/api/server-records/:name",
+      handle: (_request, response, { name = "" }) =>
+        answer(response, () => servers.export(owner, decodeURIComponent(name))),
+    },
+    {
+      method: "GET",
+      path: "/registry/mcp/:name/:version/mod.ts",
+      access: "public",
+      handle: (_request, response, { name = "", version = "" }) =>
+        send(response, "text/typescript; charset=utf-8", () =>
+          servers.readModule(NOBODY, decodeURIComponent(name), decodeURIComponent(version)),
+        ),
+    },
+    {
+      method: "GET",
+      path: "/registry/mcp/:name/:version/server.json",
+      access: "public",
+      handle: (_request, response, { name = "", version = "" }) =>
+        send(response, "application/json", () =>
+          servers.readText(NOBODY, decodeURIComponent(name), decodeURIComponent(version)),
+        ),
+    },
+  ];
+}
+
+async function send(response: ServerResponse, type: string, read: () => Promise<string | undefined>): Promise<void> {
+  const text = await read();
+  if (text === undefined) return sendJson(response, 404, { ok: false, error: { code: "not_found" } });
+  response.writeHead(200, { "Content-Type": type }).end(text);
+}

@@ -1,0 +1,111 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { ListedCapability, ListingChoice } from "../../capabilities/listed-capability.ts";
+import type { Registry, Resolved } from "../../capabilities/registry.ts";
+import type { Asker, Scope } from "../../capabilities/scope.ts";
+import { PmlError } from "../../errors.ts";
+import type { Engine } from "../../execution/engine.ts";
+import type { ExecuteAnswer } from "../../execution/requests.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { Effect } from "../../permissions/effect.ts";
+import { askerOf, type CallContext, type OwnAnswer } from "../own-tool.ts";
+import { toRunCaller } from "../run-caller.ts";
+import { CAPABILITY_PREFIX, toTool } from "./capability-tool.ts";
+
+export interface CapabilityServerParts {
+  readonly registry: Registry;
+  readonly scope: Scope;
+  readonly engine: Pick<Engine, "execute">;
+  readonly list: (asker: Asker, choice: ListingChoice) => Promise<readonly ListedCapability[]>;
+  /** What tools do, as far as that is known. */
+  readonly effects: (tools: readonly string[]) => Promise<ReadonlyMap<string, Effect>>;
+  readonly approvalNote: (answer: ExecuteAnswer) => Readonly<Record<string, unknown>>;
+}
+
+const EVERYTHING: ListingChoice = { limit: undefined, pinned: [] };
+
+/** The virtual MCP server of named capabilities: they are listed and called as the tools of any server. */
+export class CapabilityServer {
+  readonly serverId = "pml-capabilities";
+  readonly #parts: CapabilityServerParts;
+
+  constructor(parts: CapabilityServerParts) {
+    this.#parts = parts;
+  }
+
+  async listTools(asker: Asker, choice: ListingChoice = EVERYTHING): Promise<readonly Tool[]> {
+    const listed = await this.#parts.list(asker, choice);
+    const effects = await this.#parts.effects([...new Set(listed.flatMap(({ tools }) => tools))]);
+    return listed.map((capability) => toTool(capability, effects));
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#parts.registry.onChange(listener);
+  }
+
+  /** Names that begin like this, for those that were cut. */
+  async namesLike(asker: Asker, beginning: string): Promise<readonly string[]> {
+    const query = { pattern: `${beginning}*`, limit: MOST_ALIKE };
+    return (await this.#parts.registry.list(asker, query)).records.map(({ displayName }) => displayName);
+  }
+
+  /** `cap:fs:read_json`, `cap:fs:read_json@v1`, `cap:acme.shared:fs:read_json`, and former names. */
+  resolve(asker: Asker, name: string): Promise<Resolved> {
+    return this.#parts.registry.resolve(asker, name);
+  }
+
+  async callTool(name: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
+    const { engine, scope, approvalNote } = this.#parts;
+    try {
+      const { capability } = await this.resolve(askerOf(scope, context), name);
+      const answer = await engine.execute(
+        scope,
+        {
+          kind: "capability",
+          name,
+          args: (input ?? {}) as JsonObject,
+          intent: capability.description ?? capability.displayName,
+          options: {},
+        },
+        { caller: toRunCaller(context), signal: context.signal },
+      );
+      return toResult(answer, approvalNote);
+    } catch (error) {
+      if (!(error instanceof PmlError) || context.signal.aborted) throw error;
+      return failure(error.message);
+    }
+  }
+}
+
+function toResult(answer: ExecuteAnswer, note: CapabilityServerParts["approvalNote"]): OwnAnswer {
+  switch (answer.status) {
+    case "success":
+      return { kind: "value", value: answer.result, meta: describeRun(answer) };
+    case "error":
+      return { ...failure(answer.error.message), meta: describeRun(answer) };
+    case "approval_required":
+    case "layer_complete":
+    case "dry_run":
+    default:
+      return { kind: "json", value: note(answer), failed: true };
+  }
+}
+
+function failure(text: string): Extract<OwnAnswer, { kind: "content" }> {
+  return { kind: "content", content: [{ type: "text", text }], failed: true };
+}
+
+const MOST_ALIKE = 200;
+const RUN_KEY = "dev.pml/run";
+const WARNINGS_KEY = "dev.pml/warnings";
+
+/** What an agent may want to know besides the result; names, never FQDNs. */
+function describeRun({ capabilityName, version, workflowId, warnings }: ExecuteAnswer): Record<string, JsonValue> {
+  return {
+    [RUN_KEY]: {
+      capability: `${CAPABILITY_PREFIX}${capabilityName ?? ""}`,
+      version: version ?? 0,
+      run: workflowId ?? "",
+    },
+    ...(warnings.length === 0 ? {} : { [WARNINGS_KEY]: [...warnings] }),
+  };
+}

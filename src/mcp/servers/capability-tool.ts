@@ -1,0 +1,43 @@
+import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
+import type { ListedCapability } from "../../capabilities/listed-capability.ts";
+import type { JsonSchema } from "../../json.ts";
+import { type Effect, moreSevere } from "../../permissions/effect.ts";
+
+/** Capabilities are known to agents by this in front of their names. */
+export const CAPABILITY_PREFIX = "cap:";
+
+/** A capability as an MCP tool. `effects` has what each of its tools does; what is not in it may do anything. */
+export function toTool(capability: ListedCapability, effects: ReadonlyMap<string, Effect>): Tool {
+  const { name, description, parameters, output } = capability;
+  return {
+    name: `${CAPABILITY_PREFIX}${name}`,
+    description: description ?? `Capability: ${name}`,
+    inputSchema: inputSchema(parameters),
+    ...(output === undefined ? {} : { outputSchema: usually(output) }),
+    annotations: annotate(capability, effects),
+  };
+}
+
+function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
+  return (parameters["type"] === "object"
+    ? parameters
+    : { type: "object", properties: {}, additionalProperties: true }) as unknown as Tool["inputSchema"];
+}
+
+/**
+ * Results so far looked like this; the next one may not, and clients refuse a result that breaks the
+ * schema. So it is one of two, of which the other permits everything.
+ */
+function usually(output: JsonSchema): Tool["outputSchema"] {
+  return { type: "object", anyOf: [output, {}] };
+}
+
+function annotate({ tools, dynamic }: ListedCapability, effects: ReadonlyMap<string, Effect>): ToolAnnotations {
+  const all = tools.map((tool) => effects.get(tool) ?? "destructive");
+  const worst = dynamic ? "destructive" : all.reduce(moreSevere, "read");
+  return {
+    readOnlyHint: worst === "read",
+    ...(worst === "read" ? {} : { destructiveHint: worst === "destructive", idempotentHint: worst === "idempotent" }),
+    openWorldHint: tools.length > 0 || dynamic,
+  };
+}

@@ -1,0 +1,92 @@
+import { parseName, STANDARD_NAMESPACES } from "../capabilities/names.ts";
+import { readIntent } from "./intent-phrase.ts";
+import { inferNamespace } from "./namespace-rules.ts";
+import { type ProgramClues, readProgram } from "./program-clues.ts";
+import type { Nameable } from "./nameable.ts";
+import { findVerb, isVague } from "./words.ts";
+
+/** How well a name fits what is known, each from 0 to 1. */
+export interface ConfidenceParts {
+  /** The tools speak for the namespace. */
+  readonly tools: number;
+  /** The intent says clearly what the name says. */
+  readonly intent: number;
+  /** The name has the form that names have. */
+  readonly pattern: number;
+}
+
+const WEIGHTS: ConfidenceParts = { tools: 0.3, intent: 0.3, pattern: 0.4 };
+
+export function weighConfidence(parts: ConfidenceParts): number {
+  const sum = WEIGHTS.tools * parts.tools + WEIGHTS.intent * parts.intent + WEIGHTS.pattern * parts.pattern;
+  return Math.round(sum * 100) / 100;
+}
+
+/** Rates a name, whoever made it up. */
+export function rateName(nameable: Nameable, name: string): ConfidenceParts {
+  const parsed = parseName(name);
+  if (parsed === undefined) return { tools: 0, intent: 0, pattern: 0 };
+  const { namespace = inferNamespace(nameable.tools).namespace } = parsed;
+  const words = parsed.action.toLowerCase().split(/[_-]/);
+  const clues = readProgram(nameable);
+  return {
+    tools: rateTools(nameable.tools, namespace),
+    intent: Math.max(0, ...nameable.intents.map((intent) => rateIntent(intent, words, clues))),
+    pattern: ratePattern(namespace, words),
+  };
+}
+
+/** A program without tools is what its words say; that leaves nothing to check them against. */
+const TOOLLESS_MATCH = 0.5;
+
+function rateTools(tools: readonly string[], namespace: string): number {
+  if (tools.length === 0) return TOOLLESS_MATCH;
+  const inferred = inferNamespace(tools);
+  if (inferred.namespace === namespace) return inferred.match;
+  const own = tools.filter((tool) => inferNamespace([tool]).namespace === namespace);
+  // A namespace of its own choice is no mistake, but nothing here speaks for it.
+  return own.length === 0 ? 0.2 : own.length / tools.length;
+}
+
+const VERB = 0.4;
+const TARGET = 0.4;
+const BORNE_OUT = 0.2;
+/** For what the intent does not say in so many words. */
+const IMPLIED = 0.15;
+/** Nouns alone may be anything. */
+const TARGET_ALONE = 0.25;
+
+function rateIntent(intent: string, [verb = "", ...target]: readonly string[], clues: ProgramClues): number {
+  const phrase = readIntent(intent, (word) => isKnown(word, clues));
+  const said = [...phrase.target, ...phrase.qualifiers].flatMap(bothNumbers);
+  const telling = target.filter((word) => !isVague(word));
+  const named = telling.filter((word) => said.includes(word));
+  if (named.length === 0) return phrase.verb === verb ? IMPLIED : 0;
+  const share = named.length / telling.length;
+  const borneOut = telling.some((word) => isKnown(word, clues)) ? BORNE_OUT : 0;
+  if (phrase.verb === undefined) return TARGET_ALONE * share + borneOut;
+  return (phrase.verb === verb ? VERB : IMPLIED) + TARGET * share + borneOut;
+}
+
+/** The program has the word as well. */
+export function isKnown(word: string, { vocabulary }: ProgramClues): boolean {
+  return bothNumbers(word).some((form) => vocabulary.has(form));
+}
+
+/** In singular and plural. */
+function bothNumbers(word: string): string[] {
+  const singular = word.replace(/s$/, "");
+  return [word, singular, `${singular}s`];
+}
+
+const COMFORTABLE_LENGTH = 28;
+const MOST_WORDS = 4;
+
+function ratePattern(namespace: string, words: readonly string[]): number {
+  const standard = STANDARD_NAMESPACES.includes(namespace);
+  const hasTarget = words.length > 1;
+  const short = words.length <= MOST_WORDS && words.join("_").length <= COMFORTABLE_LENGTH;
+  const clear = hasTarget && !words.slice(1).every(isVague);
+  const begins = findVerb(words[0] ?? "") !== undefined || words.includes("to");
+  return (standard ? 0.3 : 0) + (hasTarget ? 0.25 : 0) + (begins ? 0.15 : 0) + (short ? 0.15 : 0) + (clear ? 0.15 : 0);
+}

@@ -1,0 +1,72 @@
+import type { CurationSuggestion } from "../capabilities/curation-suggestion.ts";
+import { LONGEST_NAME, parseName } from "../capabilities/names.ts";
+import { clusterByTools } from "./clusters.ts";
+import type { Nameable } from "./nameable.ts";
+import { type ProposedName, proposeName } from "./propose-name.ts";
+
+/** Makes a name for each; the outcome of a language model can take the place of the heuristics. */
+export type Propose = (nameable: Nameable) => ProposedName;
+
+/** Names that must not be given: those in use, and for each capability those that were turned down. */
+export interface TakenNames {
+  isTaken(name: string): boolean;
+  isRejected(id: string, name: string): boolean;
+}
+
+/**
+ * One name each, no two the same. Those with the same tools come one after the other, the surest first.
+ * Whatever has the right name already is left out.
+ */
+export function suggestNames(
+  nameables: readonly Nameable[],
+  taken: TakenNames,
+  propose: Propose = proposeName,
+): CurationSuggestion[] {
+  const given = new Set<string>();
+  return clusterByTools(nameables).flatMap((cluster) =>
+    cluster
+      .map((nameable) => ({ nameable, proposed: propose(nameable) }))
+      .toSorted((a, b) => b.proposed.confidence - a.proposed.confidence)
+      .flatMap(({ nameable: { id, currentName }, proposed }) => {
+        if (proposed.name === currentName) return [];
+        const isFree = (name: string): boolean =>
+          !given.has(name) && !taken.isTaken(name) && !taken.isRejected(id, name);
+        const { name, confidence, reasoning } = findFreeVariant(proposed, isFree);
+        given.add(name);
+        return [{ id, currentName, suggestedName: name, confidence, reasoning }];
+      }),
+  );
+}
+
+/** A name that had to give way says less well what is meant. */
+const VARIANT_FACTOR = 0.85;
+const NUMBERED_FACTOR = 0.75;
+
+type Variant = Pick<ProposedName, "name" | "confidence" | "reasoning">;
+
+function findFreeVariant(proposed: ProposedName, isFree: (name: string) => boolean): Variant {
+  const { name, confidence, reasoning, qualifiers } = proposed;
+  if (isFree(name)) return proposed;
+  const worded = qualifiers.map((word) => `${name}_${word}`).find((each) => isLegal(each) && isFree(each));
+  const variant = worded ?? findNumbered(name, isFree);
+  const factor = worded === undefined ? NUMBERED_FACTOR : VARIANT_FACTOR;
+  return {
+    name: variant,
+    confidence: Math.round(confidence * factor * 100) / 100,
+    reasoning: `${reasoning}; ${name} is taken or was turned down, so ${variant}`,
+  };
+}
+
+function isLegal(name: string): boolean {
+  return parseName(name) !== undefined;
+}
+
+const ROOM_FOR_NUMBER = 6;
+
+function findNumbered(name: string, isFree: (name: string) => boolean): string {
+  const base = name.slice(0, LONGEST_NAME - ROOM_FOR_NUMBER).replace(/_+$/, "");
+  for (let number = 2; ; number += 1) {
+    const numbered = `${base}_v${number}`;
+    if (isFree(numbered)) return numbered;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Registry } from "./capabilities/registry.ts";
+import type { Scope } from "./capabilities/scope.ts";
+import type { Config } from "./config/load-config.ts";
+import { Curator } from "./curation/curator.ts";
+import { watchUnnamed } from "./curation/watch-unnamed.ts";
+import type { DatabaseClient } from "./db/client.ts";
+import type { EventBus } from "./events.ts";
+import type { Job, JobQueue } from "./housekeeping/job-queue.ts";
+import { openModel } from "./llm/open-model.ts";
+import type { Logger } from "./log.ts";
+
+export interface CurationParts {
+  readonly config: Config;
+  readonly scope: Scope;
+  readonly client: DatabaseClient;
+  readonly registry: Registry;
+  readonly events: EventBus;
+  readonly log: Logger;
+}
+
+export interface OpenCuration {
+  readonly curator: Curator;
+  /** What PML does about names by itself, at night or when it is told to. */
+  readonly job: Job;
+  /** Has the job run as soon as there are enough without a name. */
+  watch(jobs: JobQueue): Disposable;
+}
+
+const JOB = "curation.suggest";
+
+export function openCuration({ config, scope, client, registry, events, log }: CurationParts): OpenCuration {
+  const { minConfidence, sampling, auto, afterUnnamed } = config.curation;
+  const curator = new Curator({
+    client,
+    registry,
+    events,
+    minConfidence,
+    sampling,
+    model: openModel(config.curation),
+  });
+  return {
+    curator,
+    job: { name: JOB, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },
+    watch: (jobs) =>
+      watchUnnamed({
+        db: client.db,
+        scope,
+        events,
+        afterUnnamed,
+        onEnough: () => jobs.trigger(JOB),
+        onError: (error) => log.warn({ error: String(error) }, "counting unnamed capabilities failed"),
+      }),
+  };
+}

@@ -1,0 +1,56 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { makeFolder } from "./folder.ts";
+import { type GatewayHome, startGateway } from "./gateway-home.ts";
+import { servers } from "./upstream-servers.ts";
+
+/** A gateway in front of one counting server, which may be called freely. */
+export async function startNamesGateway(config: Record<string, unknown> = {}): Promise<GatewayHome> {
+  const work = await makeFolder();
+  const file = join(work.path, "calls.txt");
+  writeFileSync(file, "");
+  const home = await startGateway(
+    { counting: servers.counting(file) },
+    { config: { permissions: { allow: ["counting:*"] }, ...config } },
+  );
+  await home.ready("counting");
+  return {
+    ...home,
+    async [Symbol.asyncDispose]() {
+      await home[Symbol.asyncDispose]();
+      await work[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface CalledTool<T> {
+  readonly value: T;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly meta: Record<string, unknown>;
+}
+
+/** Calls a tool that answers JSON. */
+export async function callJson<T = Record<string, unknown>>(
+  client: Client,
+  name: string,
+  input: Record<string, unknown> = {},
+): Promise<CalledTool<T>> {
+  const result = await client.callTool({ name, arguments: input });
+  const [first] = result.content;
+  const text = first?.type === "text" ? first.text : "";
+  return { value: parse(text) as T, text, isError: result.isError === true, meta: result._meta ?? {} };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a text for people
+  }
+}
+
+export async function listNames(client: Client): Promise<string[]> {
+  return (await client.listTools()).tools.map(({ name }) => name);
+}
