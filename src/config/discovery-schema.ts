@@ -26,5 +26,3 @@ export const discoverySchema = z.strictObject({
       "How sure it must be that a capability is meant before `pml_execute` with an intent and context runs it by itself.",
     ),
 });
-
-export type DiscoverySettings = z.infer<typeof discoverySchema>;
