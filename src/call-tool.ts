@@ -1,4 +1,4 @@
-import type { CallTool } from "./execution/ports.ts";
+import type { CallTool, SettleTool } from "./execution/ports.ts";
 import type { Upstreams } from "./upstream/upstreams.ts";
 import type { UsageLog } from "./usage/usage-log.ts";
 
@@ -36,5 +36,13 @@ export function createCallTool(upstreams: Upstreams, usage: UsageLog): CallTool 
       record(signal.aborted ? "cancelled" : "error", 0);
       throw error;
     }
+  };
+}
+
+/** A server that cannot be reached says so when it is called. */
+export function createSettleTool(upstreams: Upstreams): SettleTool {
+  return async (tool) => {
+    const upstream = upstreams.findServer(tool.slice(0, tool.indexOf(":")));
+    await upstream?.connect().catch(() => undefined);
   };
 }

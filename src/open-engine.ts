@@ -2,7 +2,7 @@ import { CapabilityRegistry } from "./capabilities/capability-registry.ts";
 import type { Registry } from "./capabilities/registry.ts";
 import type { Scope } from "./capabilities/scope.ts";
 import type { Signing } from "./capabilities/signature.ts";
-import { createCallTool } from "./call-tool.ts";
+import { createCallTool, createSettleTool } from "./call-tool.ts";
 import type { Config } from "./config/load-config.ts";
 import type { DatabaseClient } from "./db/client.ts";
 import type { Discovery } from "./discovery/discovery.ts";
@@ -71,6 +71,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     tools,
     permissions,
     callTool: createCallTool(upstreams, usage),
+    settleTool: createSettleTool(upstreams),
     limits: config.sandbox,
     maxDepth: config.sandbox.maxDepth,
     resultSeconds: config.results.ttlSeconds,

@@ -42,6 +42,21 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
   afterAll(() => client[Symbol.asyncDispose]());
 
+  test("asks again about a tool that is another one by the time it is called", async () => {
+    const scene = await createEngineScene(client, sandbox);
+    const asked = await scene.run(`return (await mcp.kv.add({ key: "stale" })).done`);
+    await decide(scene, asked, "approve");
+    scene.changing.add("kv:add");
+    const again = await go(scene, asked);
+    expect(again.status).toBe("approval_required");
+    expect(scene.calls).toEqual([]);
+    // the call was approved; the plan with the tool as it is now is another one, and asked about as a whole
+    await decide(scene, again, "approve");
+    const whole = await go(scene, again);
+    await decide(scene, whole, "approve");
+    expect(resultOf(await go(scene, whole))).toBe(1);
+  });
+
   test("runs code, keeps the journal, and learns paths and decisions", async () => {
     const scene = await createEngineScene(client, sandbox);
     const code = `

@@ -30,6 +30,9 @@ interface ToolRequest {
 /** Makes one call of a real tool and records it as a use. Rejects when the tool could not be called. */
 export type CallTool = (request: ToolRequest) => Promise<Readonly<Record<string, unknown>>>;
 
+/** Resolves when it is known what the tool is now; what its server last said may be of another day. */
+export type SettleTool = (tool: string) => Promise<void>;
+
 type AskPerson = (question: {
   readonly method: string;
   readonly params?: Record<string, unknown> | undefined;

@@ -3,7 +3,7 @@ import { findClosest } from "../config/closest.ts";
 import type { JsonObject } from "../json.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { AnswerEntry, CallEntry, CallTarget, Journal } from "./journal.ts";
-import type { CallTool, RunCaller, ToolDirectory } from "./ports.ts";
+import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
 import type { Replay } from "./replay.ts";
 import type { LogLine, Run } from "./run-store.ts";
 import { unwrapResult } from "./unwrap-result.ts";
@@ -37,6 +37,7 @@ export interface RunCallsOptions {
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
   readonly callTool: CallTool;
+  readonly settleTool: SettleTool;
   readonly callCapability: (call: NestedCall) => Promise<AnswerEntry["outcome"]>;
   readonly newRunId: () => string;
   /** Whether the run may call this tool, asked before each call. */
@@ -133,6 +134,7 @@ export class RunCalls implements RunHost {
   }
 
   async #check(tool: string): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
+    await this.#options.settleTool(tool);
     if (this.#options.tools.findById(tool) === undefined) return { kind: "allowed", effect: "read" };
     const verdict = await this.#options.guard(tool);
     return verdict.kind === "ask" ? this.#park({ kind: "tool", tool }) : verdict;

@@ -7,7 +7,7 @@ import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
-import type { CallTool, RunCaller, ToolDirectory } from "./ports.ts";
+import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import { type CalledCapabilities, type CalledCapability, type EndedRun, Memory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
@@ -22,6 +22,7 @@ export interface RunnerOptions {
   readonly sandbox: Sandbox;
   readonly tools: ToolDirectory;
   readonly callTool: CallTool;
+  readonly settleTool: SettleTool;
   readonly limits: RunLimits;
   readonly maxDepth: number;
   readonly resultSeconds: number;
@@ -68,7 +69,7 @@ export class Runner {
 
   async run(progress: RunInProgress): Promise<FinishedSession> {
     const { run, runnable, recorded, depth, signal, caller, plan } = progress;
-    const { sandbox, limits, tools, callTool } = this.#options;
+    const { sandbox, limits, tools, callTool, settleTool } = this.#options;
     const nested = new Map<string, CalledCapability>();
     const session: RunSession = new RunSession({
       run,
@@ -83,6 +84,7 @@ export class Runner {
         tools,
         caller,
         callTool,
+        settleTool,
         newRunId: newId,
         guard: (tool) => plan.check(tool),
         resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),

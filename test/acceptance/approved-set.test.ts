@@ -110,9 +110,10 @@ test("an approval lets go exactly the program, the arguments and the definitions
   }
   redefineCounting(home);
   await scene.restart();
+  await scene.home.ready("counting");
   await using again = await connectClient(home);
   const resumed = await execute(again.client, { continue_workflow: { workflow_id: workflow } });
-  expect(resumed.status).toBe("approval_required");
+  expect(resumed.status, JSON.stringify(resumed)).toBe("approval_required");
   expect(written()).toEqual(["add approved"]);
 });
 

@@ -24,14 +24,23 @@ const HINTS: Record<string, EffectHints> = {
   "kv:drop": { readOnlyHint: false, destructiveHint: true },
 };
 
-function createDirectory(): ToolDirectory {
+function createDirectory(): ToolDirectory & { redefine(id: string): void } {
   const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({
     id,
     annotations,
     contentHash: `h-${id}`,
   }));
   const byId = new Map(all.map((tool) => [tool.id, tool]));
-  return { all, version: 1, findById: (id) => byId.get(id), findTool: (server, tool) => byId.get(`${server}:${tool}`) };
+  return {
+    all,
+    version: 1,
+    findById: (id) => byId.get(id),
+    findTool: (server, tool) => byId.get(`${server}:${tool}`),
+    redefine(id) {
+      const tool = byId.get(id);
+      if (tool !== undefined) byId.set(id, { ...tool, contentHash: `${tool.contentHash} again` });
+    },
+  };
 }
 
 /** An engine over a small store of keys, with everything real but the tools. */
@@ -40,6 +49,8 @@ export interface EngineScene {
   readonly registry: CapabilityRegistry;
   readonly permissions: Permissions;
   readonly calls: string[];
+  /** Tools that turn out to be other ones the next time somebody looks at them. */
+  readonly changing: Set<string>;
   run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
 }
 
@@ -49,6 +60,7 @@ export function createTestSandbox(): ProcessSandbox {
 
 export async function createEngineScene(client: DatabaseClient, sandbox: ProcessSandbox): Promise<EngineScene> {
   const calls: string[] = [];
+  const changing = new Set<string>();
   const permissions = await createPermissions({ client, events: createEventBus(), config });
   const tools = createDirectory();
   const { db } = client;
@@ -71,6 +83,9 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
     maxDepth: 3,
     resultSeconds: 60,
     maxValueBytes: 1_000,
+    async settleTool(tool) {
+      if (changing.delete(tool)) tools.redefine(tool);
+    },
     async callTool({ tool, args }) {
       calls.push(`${tool} ${JSON.stringify(args)}`);
       if (args["key"] === "broken") return { content: [{ type: "text", text: "broken" }], isError: true };
@@ -83,5 +98,5 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
     const request = { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest;
     return engine.execute(scope, request, reach);
   };
-  return { engine, registry, permissions, calls, run };
+  return { engine, registry, permissions, calls, changing, run };
 }
