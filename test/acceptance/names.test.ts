@@ -213,8 +213,8 @@ describe("calling by name", () => {
     });
     const version = await client.callTool({ name: "cap:fs:merge_defaults@v5", arguments: {} });
     expect(version.content).toEqual([{ type: "text", text: "Version v5 not found for fs:merge_defaults" }]);
-    const failing = await client.callTool({ name: "cap:fs:merge_defaults", arguments: { path: "p", encoding: 5 } });
-    expect(failing.isError).toBe(true);
+    const wrong = { path: "p", encoding: 5 };
+    expect(await client.callTool({ name: "cap:fs:merge_defaults", arguments: wrong })).toMatchObject({ isError: true });
   });
 
   test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted as those of any server", async () => {
@@ -234,8 +234,8 @@ describe("calling by name", () => {
       expect.objectContaining({ server: "pml-capabilities", tool: "cap:util:count_me", calls: 2 }),
     );
     expect(stats.value.tools).toContainEqual(expect.objectContaining({ server: "counting", tool: "read" }));
-    const [record] = (await exportedRows(home.path, "capability_stat")).filter((row) => row["usage_count"] === 3);
-    expect(record?.["total_latency_ms"]).toBeGreaterThanOrEqual(0);
+    const { value } = await callJson<Record<string, number>>(client, "dns:whois", { fqdn: "util:count_me" });
+    expect(value["total_latency_ms"]).toBeGreaterThan(0);
   });
 
   test("[FR032] [FR033] [FR034] [13.4-AC6] [13.7-AC2] [13.7-AC4] [13.7-AC6] [TS-H1] [NFR003] [S2-E3] former names work without chains, warn, and are logged; FQDNs stay inside", async () => {
@@ -284,9 +284,6 @@ describe("calling by name", () => {
     expect((await execute(client, { capability: `${made.capabilityFqdn}@v1.0.0` })).result).toEqual({ version: 1 });
     expect((await execute(client, { capability: "db:history@v5" })).error?.message).toBe(
       "Version v5 not found for db:history",
-    );
-    expect((await execute(client, { capability: "db:history@2020-01-01" })).error?.message).toBe(
-      "Version 2020-01-01 not found for db:history",
     );
   });
 
