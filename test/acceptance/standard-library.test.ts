@@ -94,7 +94,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
   await call("dns:tag", { name: "fs:read_json", tags: ["json", "read"] });
   expect(await names({ tags: ["json", "read"] })).toEqual(["fs:read_json"]);
   expect(await names({ created_by: "loc*", namespace: "api" })).toEqual(["api:drop_user", "api:fetch_user"]);
-  expect(await names({ visibility: "public" })).toEqual([]);
+  expect(await names({ visibility: "public", record_type: "capability" })).toEqual([]);
   await call("learn:save", {
     name: "util:shared",
     code: "return 'shared'",
@@ -102,7 +102,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
     version_tag: "v1.4.0",
   });
   expect((await execute(client, { capability: "util:shared" })).status).toBe("success");
-  expect(await names({ visibility: "public" })).toEqual(["util:shared"]);
+  expect(await names({ visibility: "public", record_type: "capability" })).toEqual(["util:shared"]);
   expect(await names({ version_tag: "v1.*" })).toEqual(["util:shared"]);
   expect(await names({ text: "validate schema" })).toEqual(["transform:validate_schema"]);
   const newest = { record_type: "capability", sort_by: "created" };

@@ -1,6 +1,8 @@
 import { createReadStream } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { uploadToDaemon } from "../../daemon/daemon-client.ts";
+import { environment } from "../../config/environment.ts";
+import { loadConfig } from "../../config/load-config.ts";
 import { PmlError } from "../../errors.ts";
 import type { ImportResult } from "../../housekeeping/import-memory.ts";
 import type { Answer, Command, Input } from "../command.ts";
@@ -52,14 +54,20 @@ export const importCommand: Command = {
 
 async function importFile(path: string, input: Input): Promise<ImportResult> {
   const { pg } = input.options;
-  if (typeof pg === "string") return importIntoServer(pg, path);
+  if (typeof pg === "string") return importIntoServer(pg, path, input);
   return uploadToDaemon<ImportResult>(await reachDaemon(input), "/api/import", createReadStream(path));
 }
 
-async function importIntoServer(url: string, path: string): Promise<ImportResult> {
+/** Without a daemon, and with the same checks. */
+async function importIntoServer(url: string, path: string, { options }: Input): Promise<ImportResult> {
   const { withServerDatabase } = await import("../../app.ts");
   const { importMemory } = await import("../../housekeeping/import-memory.ts");
-  return withServerDatabase(url, (client) => importMemory(client, path));
+  const { checkSignatures } = await import("../../housekeeping/check-signatures.ts");
+  const { openSigning } = await import("../../open-signing.ts");
+  const { config: file } = options;
+  const config = loadConfig(typeof file === "string" ? { config: file } : {}, environment);
+  const check = checkSignatures(openSigning(config), config.signing.required);
+  return withServerDatabase(url, (client) => importMemory(client, path, check));
 }
 
 async function describeFile(path: string): Promise<Answer> {
