@@ -41,6 +41,7 @@ async function learn(db: Db, subject: string, intent: string): Promise<void> {
   await db
     .insertInto("discovery_intent")
     .values({ ...scope, subject, intent, intent_hash: intent })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
   await db
     .insertInto("discovery_tally")
@@ -149,6 +150,9 @@ describe("what one may not see", () => {
       );
       await db.transaction().execute((tx) => bumpScope(tx, scope));
       const random = new Random(seed);
+      // enough intents for what they have in common to count
+      for (const { id } of tools)
+        for (let use = 0; use < 6; use += 1) await learn(db, id, `${random.pick(WORDS)} ${use}`);
       await seedSome(db, random, { hidden: false });
       const ask = async (principal: string): Promise<string> => {
         await using discovery = open(db);

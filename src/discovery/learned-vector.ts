@@ -1,17 +1,48 @@
 import { normalise } from "./embedding/embedder.ts";
 
 /** How far one confirmed use moves a vector towards what it was used for. */
-const INTENT_WEIGHT = 0.5;
+const INTENT_WEIGHT = 0.8;
 
 /** More would pull what is used often in front of everything else. */
 export const MOST_INTENTS = 8;
 
-/** The vector of a document, moved by the intents of uses that went well. */
-export function learnedVector(own: Float32Array, intents: readonly Float32Array[]): Float32Array {
+/** Of fewer intents the middle says more about them than about requests in general. */
+const FEWEST_FOR_MIDDLE = 20;
+
+/**
+ * The vector of a document, moved by the intents of uses that went well. Intents are alike as requests, whatever they
+ * are about: `typical` is what they have in common, and along it the vector stays where it was. Otherwise what was
+ * used would come nearer to every request, and what was not would fall behind.
+ */
+export function learnedVector(
+  own: Float32Array,
+  intents: readonly Float32Array[],
+  typical: Float32Array | undefined,
+): Float32Array {
   if (intents.length === 0) return own;
   const sum = Float32Array.from(own);
   for (const intent of intents) {
     for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + INTENT_WEIGHT * (intent[at] ?? 0);
   }
+  const moved = normalise(sum);
+  if (typical === undefined) return moved;
+  const shift = product(own, typical) - product(moved, typical);
+  return moved.map((value, at) => value + shift * (typical[at] as number));
+}
+
+/** The direction that requests have in common. */
+export function typicalIntent(intents: readonly Float32Array[]): Float32Array | undefined {
+  const [first] = intents;
+  if (first === undefined || intents.length < FEWEST_FOR_MIDDLE) return undefined;
+  const sum = new Float32Array(first.length);
+  for (const intent of intents) {
+    for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + (intent[at] as number);
+  }
   return normalise(sum);
+}
+
+function product(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] as number) * (b[at] as number);
+  return sum;
 }

@@ -12,9 +12,9 @@ import { MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
 import { type KeyedText, keyText, type VectorShelf } from "./embedding/vector-shelf.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
-import { learnedVector, MOST_INTENTS } from "./learned-vector.ts";
+import { learnedVector, MOST_INTENTS, typicalIntent } from "./learned-vector.ts";
 import type { SearchDocument } from "./search.ts";
-import { type PreparedDocument, SearchPool } from "./search-pool.ts";
+import { type PreparedDocument, SearchPool, type VectorTier } from "./search-pool.ts";
 import type { Tally, TrackRecord } from "./track-record.ts";
 
 export interface ScopeIndexOptions {
@@ -54,6 +54,9 @@ export class ScopeIndex {
   readonly #pools = new Map<string, SearchPool>();
   /** Whose private documents there are. */
   #owners: ReadonlySet<string | undefined> = new Set();
+  /** What requests have in common, by tier. */
+  #typical: Readonly<Record<VectorTier, Float32Array | undefined>> = { full: undefined, lite: undefined };
+  readonly #liteIntents = new Map<string, Float32Array>();
   /** Documents that wait for the vector of a text, by its key. */
   readonly #awaiting = new Map<string, Set<string>>();
   #tools: readonly SearchDocument[] | undefined;
@@ -91,11 +94,11 @@ export class ScopeIndex {
   takeVectors(keys: readonly string[]): void {
     const changed = new Set(keys.flatMap((key) => [...(this.#awaiting.get(key) ?? [])]));
     for (const key of keys) this.#awaiting.delete(key);
+    const intents = new Set([...this.#intents.values()].flat().map(({ key }) => key));
+    if (keys.some((key) => intents.has(key))) this.#relearn();
     for (const id of changed) {
       const entry = this.#entries.get(id);
-      const vector = entry && this.#modelVector(entry);
-      if (vector === undefined) continue;
-      for (const pool of this.#pools.values()) pool.setVector("full", id, vector);
+      if (entry !== undefined) this.#putEverywhere(entry);
     }
   }
 
@@ -111,6 +114,7 @@ export class ScopeIndex {
       ]);
       this.#tools = current;
       this.#version = changes.version;
+      this.#relearn();
     }
     this.#learn(changes);
     this.#readAt = changes.readAt;
@@ -157,11 +161,21 @@ export class ScopeIndex {
     const { lite } = this.#options;
     const { id } = entry.document;
     if (lite !== undefined) {
-      const intents = (this.#intents.get(id) ?? []).map(({ text }) => lite.embed(text));
-      pool.setVector("lite", id, learnedVector(lite.embed(entry.text.text), intents));
+      const intents = (this.#intents.get(id) ?? []).map((intent) => this.#liteIntent(lite, intent));
+      pool.setVector("lite", id, learnedVector(lite.embed(entry.text.text), intents, this.#typical.lite));
     }
     const known = this.#modelVector(entry);
     if (known !== undefined) pool.setVector("full", id, known);
+  }
+
+  #putEverywhere(entry: Entry): void {
+    for (const [key, pool] of this.#pools) if (isIn(entry, key)) this.#putVectors(entry, pool);
+  }
+
+  #liteIntent(lite: StaticEmbedder, { key, text }: KeyedText): Float32Array {
+    const known = this.#liteIntents.get(key) ?? lite.embed(text);
+    this.#liteIntents.set(key, known);
+    return known;
   }
 
   /** From what has come so far; intents that have not will move it later. */
@@ -169,11 +183,22 @@ export class ScopeIndex {
     const { shelf } = this.#options;
     const own = shelf?.find(text.key);
     if (own === undefined) return undefined;
-    const intents = this.#intents.get(document.id) ?? [];
-    return learnedVector(
-      own,
-      intents.flatMap(({ key }) => shelf?.find(key) ?? []),
-    );
+    const intents = (this.#intents.get(document.id) ?? []).flatMap(({ key }) => shelf?.find(key) ?? []);
+    return learnedVector(own, intents, this.#typical.full);
+  }
+
+  /** New intents change what all of them have in common, and with it every vector that intents moved. */
+  #relearn(): void {
+    const { lite, shelf } = this.#options;
+    const learned = [...this.#entries.values()].filter(({ document }) => this.#intents.has(document.id));
+    // Of what all may see: nobody's results may depend on what somebody else keeps private.
+    const shared = learned.filter(({ owner }) => owner === undefined);
+    const intents = shared.flatMap(({ document }) => this.#intents.get(document.id) ?? []);
+    this.#typical = {
+      lite: lite && typicalIntent(intents.map((intent) => this.#liteIntent(lite, intent))),
+      full: typicalIntent(intents.flatMap(({ key }) => shelf?.find(key) ?? [])),
+    };
+    for (const entry of learned) this.#putEverywhere(entry);
   }
 
   #awaitVector({ document, text }: Entry): void {
@@ -195,6 +220,7 @@ export class ScopeIndex {
       else known.tags.set(tag, { uses, successes });
       this.#records.set(subject, known);
     }
+    let changed = false;
     for (const { subject, intents: texts } of intents) {
       if (
         isSame(
@@ -204,13 +230,11 @@ export class ScopeIndex {
       )
         continue;
       this.#intents.set(subject, texts.map(keyText));
+      changed = true;
       const entry = this.#entries.get(subject);
-      if (entry === undefined) continue;
-      for (const [key, pool] of this.#pools) {
-        if (isIn(entry, key)) this.#putVectors(entry, pool);
-      }
-      this.#awaitVector(entry);
+      if (entry !== undefined) this.#awaitVector(entry);
     }
+    if (changed) this.#relearn();
   }
 }
 
