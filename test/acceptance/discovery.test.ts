@@ -78,7 +78,7 @@ test("[10.6-AC1] [10.6-AC2] [10.6-AC6] [10.6-AC9] [A01] an intent finds tools an
   expect(results[0]).toMatchObject({
     type: "capability",
     name: "fs:count_lines",
-    callName: "fs:count_lines",
+    callName: "cap__fs__count_lines",
     inputSchema: { properties: { path: {} } },
     source: { type: "code", preview: expect.stringContaining("read_text_file") },
     stats: { usageCount: 1, successRate: 1, toolsUsed: ["filesystem:read_text_file"] },

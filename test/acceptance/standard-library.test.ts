@@ -55,11 +55,11 @@ interface Page {
 const names = async (query: Record<string, unknown>): Promise<string[]> =>
   (await call<Page>("dns:query", { record_type: "capability", ...query })).records.map((record) => record.display_name);
 
-test("[FR019] [FR052] [FR053] [FR054] [FR055] [FR056] [FR057] [FR058] [13.5-AC1] [13.5-AC2] [13.5-AC5] [13.5-AC6] [13.6-AC1] [13.13-AC1] [13.13-AC2] [13.13-AC3] [13.13-AC4] [13.13-AC6] [13.13-AC7] [13.13-AC8] [13.13-AC9] [TS-L1] [TS-L2] [TS-L3] [AR4] capabilities and the library stand in one list with real tools", async () => {
+test("[FR019] [FR052] [FR053] [FR054] [FR055] [FR056] [FR057] [FR058] [13.5-AC1] [13.5-AC2] [13.5-AC5] [13.5-AC6] [13.6-AC1] [13.13-AC1] [13.13-AC2] [13.13-AC3] [13.13-AC4] [13.13-AC5] [13.13-AC6] [13.13-AC7] [13.13-AC8] [13.13-AC9] [TS-L1] [TS-L2] [TS-L3] [AR4] capabilities and the library stand in one list with real tools", async () => {
   const { tools } = await client.listTools();
   const listed = tools.map(({ name }) => name);
   expect(listed).toEqual(expect.arrayContaining([...DNS, "meta__tools", "meta__servers", "meta__stats"]));
-  expect(listed).toEqual(expect.arrayContaining(["learn__save", "learn__feedback", "counting__list"]));
+  expect(listed).toEqual(expect.arrayContaining(["learn__save", "learn__curate", "learn__feedback", "counting__list"]));
   const capabilities = tools.filter(({ name }) => name.startsWith("cap__"));
   expect(capabilities.map(({ name }) => name)).toEqual([
     "cap__api__drop_user",
@@ -83,7 +83,7 @@ test("[FR019] [FR052] [FR053] [FR054] [FR055] [FR056] [FR057] [FR058] [13.5-AC1]
   expect(byName.get("cap__api__drop_user")?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
 });
 
-test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11-AC4] [13.11-AC5] [13.1-AC1] [TS-Q1] [TS-R1] [TS-R3] [TS-R5] [TS-R6] lookup, query, whois and history", async () => {
+test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11-AC4] [13.11-AC5] [13.1-AC1] [TS-Q1] [TS-R1] [TS-R3] [TS-R5] [TS-R6] [13.2-AC1] [13.2-AC2] [13.2-AC3] [13.2-AC4] lookup, query, whois and history", async () => {
   expect(await call("dns:lookup", { name: "fs:read_json" })).toMatchObject({
     fqdn: expect.stringMatching(/^local\.default\.fs\.read_json\.[0-9a-f]{4}$/) as string,
     display_name: "fs:read_json",
@@ -116,6 +116,12 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
   expect(Object.keys(record)).toEqual(expect.arrayContaining(RECORD_MEMBERS));
   expect(record).toMatchObject({
     fqdn,
+    display_name: "fs:read_json",
+    org: "local",
+    project: "default",
+    namespace: "fs",
+    action: "read_json",
+    hash: fqdn.slice(-4),
     created_by: "local",
     version: 1,
     cache_policy: "none",
@@ -222,4 +228,14 @@ test("[FR014] [FR015] [FR016] [13.9-AC1] [13.9-AC2] [13.9-AC3] [13.9-AC4] [13.9-
     success_rate: 1,
     parameters: { type: "object" },
   });
+});
+
+test("[FR017] [FR018] [13.11-AC7] what pml_discover finds can be called by its name", async () => {
+  const { results } = await call<{ results: { name: string; callName: string }[] }>("pml_discover", {
+    intent: "transform validate schema",
+    filter: { type: "capability" },
+  });
+  expect(results[0]).toMatchObject({ name: "transform:validate_schema" });
+  for (const name of [results[0]?.callName ?? "", `cap:${results[0]?.name}`])
+    expect(await call(name, { path: "found.json", text: "x" })).toMatchObject({ valid: true });
 });

@@ -62,21 +62,25 @@ function describe({ results }: Discovered, explain: boolean): string {
   if (results.length === 0) return "Nothing fits";
   if (!explain) {
     return formatTable(
-      results.map(({ score, type, callName, description = "" }) => ({
+      results.map(({ score, type, name, callName, description = "" }) => ({
         score: score.toFixed(2),
         type,
-        name: callName,
+        name: shownName({ type, name, callName }),
         description: description.split("\n")[0] ?? "",
       })),
     );
   }
   return results
-    .map(({ score, type, callName, why = {}, warnings = [] }) => {
+    .map(({ score, type, name, callName, why = {}, warnings = [] }) => {
       const parts = Object.entries(why).map(([part, { points, text }]) => {
         const signed = `${points < 0 ? "" : "+"}${points.toFixed(2)}`;
         return `        ${part.padEnd(8)} ${signed.padStart(6)}  ${text}`;
       });
-      return [`${score.toFixed(2)}  ${callName} (${type})`, ...parts, ...warnings.map((text) => `        ! ${text}`)];
+      return [
+        `${score.toFixed(2)}  ${shownName({ type, name, callName })} (${type})`,
+        ...parts,
+        ...warnings.map((text) => `        ! ${text}`),
+      ];
     })
     .flat()
     .join("\n");
@@ -90,4 +94,13 @@ const RANKINGS: Readonly<Record<string, string>> = {
 
 function describeMeta({ meta }: Discovered): string[] {
   return [`${meta.searched} searched, ranked ${RANKINGS[meta.ranking] ?? meta.ranking}`];
+}
+
+/** Capabilities under the name that people run them by. */
+function shownName({
+  type,
+  name,
+  callName,
+}: Pick<Discovered["results"][number], "type" | "name" | "callName">): string {
+  return type === "capability" ? name : callName;
 }

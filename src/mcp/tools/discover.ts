@@ -45,7 +45,7 @@ export function createDiscover({ surface, discovery, scope }: DiscoverParts): Ow
     name: "pml_discover",
     title: "Find tools and capabilities",
     description:
-      "Find tools and learned capabilities for a task among everything behind this gateway, also what is not listed. Call a tool by its callName; run a capability with pml_execute. Each result says why it was found.",
+      "Find tools and learned capabilities for a task among everything behind this gateway, also what is not listed. Call either by its callName, or run a capability with pml_execute. Each result says why it was found.",
     input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },

@@ -1,6 +1,7 @@
 import type { CapabilityDetails } from "../../discovery/discovery-store.ts";
 import { toTypeText } from "../../graph/schema-type.ts";
 import type { Ranked } from "../../discovery/search.ts";
+import { capabilityWireName } from "../wire-names.ts";
 import type { OfferedTool } from "../surface.ts";
 import type { DiscoverInput } from "./discover.ts";
 
@@ -19,7 +20,7 @@ const CHARACTERS_PER_TOKEN = 4;
 export function presentFound(found: Found, wishes: Wishes): Presented {
   const { document, score, why, warnings } = found.ranked;
   const warned = warnings.length === 0 ? {} : { warnings };
-  const callName = found.kind === "tool" ? found.offered.wireName : document.name;
+  const callName = found.kind === "tool" ? found.offered.wireName : capabilityWireName(`cap:${document.name}`);
   const named = { type: found.kind, id: document.id, name: document.name, callName, score };
   if (wishes.detail === "names") return { ...named, ...warned };
   if (wishes.detail === "brief")
