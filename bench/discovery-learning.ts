@@ -65,7 +65,7 @@ async function measureColumn({ scene, dataset, session, column, embedder }: Colu
     const scope: Scope = { org: "bench", project: `${column} ${uses.length}` };
     await storeUses(scene, scope, uses);
     await using discovery = scene.createDiscovery(dataset.documents, embedder && withoutEnd(embedder));
-    return await measureQueries(discovery, scope, asked);
+    return await measureQueries({ discovery, scope, queries: asked, signal: session.signal });
   };
   const all = pickUses(dataset, () => true);
   const some = all.filter(({ relevant }) => relevant.every((id) => used.has(id)));
@@ -116,13 +116,23 @@ async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonl
   if (rows.length > 0) await client.db.insertInto("discovery_intent").values(rows).execute();
 }
 
-async function measureQueries(discovery: Discovery, scope: Scope, queries: readonly Query[]): Promise<number> {
+interface Asked {
+  readonly discovery: Discovery;
+  readonly scope: Scope;
+  readonly queries: readonly Query[];
+  readonly signal: AbortSignal;
+}
+
+async function measureQueries({ discovery, scope, queries, signal }: Asked): Promise<number> {
   const viewer = { scope, principal: undefined };
   await discovery.warmUp(viewer);
-  for (let status = await discovery.status(viewer); status.model.waiting > 0; status = await discovery.status(viewer))
+  while ((await discovery.status(viewer)).model.waiting > 0) {
+    signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   const qualities = [];
   for (const query of queries) {
+    signal.throwIfAborted();
     const { ranked } = await discovery.search(viewer, query.text, { limit: 10 });
     const ids = ranked.map(({ document }) => document.id);
     qualities.push(measureList(ids, query));

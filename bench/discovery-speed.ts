@@ -1,3 +1,4 @@
+import { splitClauses } from "../src/discovery/clauses.ts";
 import { countWords } from "../src/discovery/bm25f.ts";
 import { type Embedder, normalise } from "../src/discovery/embedding/embedder.ts";
 import type { SearchDocument } from "../src/discovery/search.ts";
@@ -5,7 +6,7 @@ import { SearchPool } from "../src/discovery/search-pool.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
 import { Random } from "../test/support/random.ts";
 import { readDatasets } from "./discovery/dataset.ts";
-import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
+import { byWordsAlone, type DiscoveryScene, openScene } from "./discovery/scene.ts";
 import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
 import { timeEach } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
@@ -93,9 +94,7 @@ async function measureParts(session: Session, { column, documents, texts, scene 
   const lexical = await timeEach(SEARCHES, async () => {
     const text = texts[next++ % texts.length] ?? "";
     const corrected = pool.correct(text, (word) => scene.language.wordpiece.isWord(word));
-    const accept = (): boolean => true;
-    const base = { tier: "lexical", vectors: [], clauses: [], contextTags: [], limit: 10 } as const;
-    pool.rank({ ...base, text: corrected, accept, recordOf: () => undefined });
+    pool.rank({ ...byWordsAlone, text: corrected, clauses: splitClauses(corrected), limit: 10 });
   });
   recordTimes(session, { row: "words alone", column, times: lexical, ...(small && { goal: { atMost: 3 } }) });
 }

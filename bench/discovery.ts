@@ -69,9 +69,10 @@ async function measureSet(scene: DiscoveryScene, dataset: Dataset, { signal }: S
 
 /** The parts alone, and fused by places as most others do it. */
 async function createBareRankers(
-  { language, model, createLexical }: DiscoveryScene,
+  scene: DiscoveryScene,
   documents: Dataset["documents"],
 ): Promise<Record<"bm25f" | "vector" | "rrf" | "lexical", Rank>> {
+  const { language, model } = scene;
   const { wordpiece } = language;
   const index = new Bm25f();
   documents.forEach((document, slot) => index.add(slot, countWords(document)));
@@ -93,7 +94,7 @@ async function createBareRankers(
     matrix.compare(vector, scores);
     return toIds(scores);
   };
-  const pool = createLexical(documents);
+  const pool = scene.createLexical(documents);
   return {
     bm25f: async (query) => byWords(query).slice(0, DEEPEST),
     vector: async (query) => (await byMeaning(query)).slice(0, DEEPEST),

@@ -16,6 +16,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   discovery: async () => (await import("./discovery.ts")).discovery,
   "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,
   "discovery-learning": async () => (await import("./discovery-learning.ts")).discoveryLearning,
+  speculation: async () => (await import("./speculation.ts")).speculation,
   names: async () => (await import("./names.ts")).names,
 };
 
@@ -92,7 +93,7 @@ async function runAll({ names, json, data, assert }: Wishes): Promise<number> {
 
 /** The process ends at once afterwards, and a pipe takes its time. */
 function writeOut(text: string): Promise<void> {
-  return new Promise((resolve) => void process.stdout.write(text, () => resolve()));
+  return new Promise((done) => void process.stdout.write(text, () => done()));
 }
 
 const wishes = readWishes(process.argv.slice(2));

@@ -29,7 +29,8 @@ export interface DiscoveryScene extends AsyncDisposable {
   createDiscovery(documents: readonly SearchDocument[], embedder: Embedder | undefined): Discovery;
 }
 
-const byWordsAlone = {
+/** A request to a pool without any vectors. */
+export const byWordsAlone = {
   tier: "lexical",
   vectors: [],
   contextTags: [],

@@ -3,7 +3,7 @@ import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../json.ts";
 
-export interface TallyRow {
+interface TallyRow {
   readonly subject: string;
   /** Empty for all uses. */
   readonly tag: string;
@@ -11,7 +11,7 @@ export interface TallyRow {
   readonly successes: number;
 }
 
-export interface SubjectIntents {
+interface SubjectIntents {
   readonly subject: string;
   /** The latest first. */
   readonly intents: readonly string[];

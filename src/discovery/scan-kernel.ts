@@ -41,8 +41,11 @@ const SUBTRACT = 0x6b;
 const EQUALS_ZERO = 0x45;
 const LESS_UNSIGNED = 0x49;
 const END_BLOCK = 0x0b;
-const block = (...body: number[]): number[] => [0x02, VOID, ...body, END_BLOCK];
-const loop = (...body: number[]): number[] => [0x03, VOID, ...body, END_BLOCK];
+type Code = number | readonly number[];
+/** Instructions one after the other. */
+const list = (...codes: Code[]): number[] => codes.flat();
+const block = (...body: Code[]): number[] => list(0x02, VOID, ...body, END_BLOCK);
+const loop = (...body: Code[]): number[] => list(0x03, VOID, ...body, END_BLOCK);
 const branch = (depth: number): number[] => [0x0c, depth];
 const branchIf = (depth: number): number[] => [0x0d, depth];
 /** Alignment of 16 bytes as an exponent, then the offset. */
@@ -56,38 +59,29 @@ const lane = (index: number): number[] => [...get(LOW), 0xfd, 0x1b, index];
 const STORE = [0x36, 2, 0];
 
 function halfProduct(sum: number, extend: number[], offset: number): number[] {
-  return [
-    ...get(sum),
-    ...get(BYTES),
-    ...extend,
-    ...get(AT),
-    ...loadVector(offset),
-    ...DOT,
-    ...ADD_VECTORS,
-    ...set(sum),
-  ];
+  return list(get(sum), get(BYTES), extend, get(AT), loadVector(offset), DOT, ADD_VECTORS, set(sum));
 }
 
 const INNER = loop(
-  ...[...get(ROW), ...loadVector(0), ...set(BYTES)],
-  ...halfProduct(LOW, EXTEND_LOW, 0),
-  ...halfProduct(HIGH, EXTEND_HIGH, 16),
-  ...[...get(AT), ...constant(32), ADD, ...set(AT)],
-  ...[...get(ROW), ...constant(16), ADD, ...tee(ROW), ...get(END), LESS_UNSIGNED, ...branchIf(0)],
+  list(get(ROW), loadVector(0), set(BYTES)),
+  halfProduct(LOW, EXTEND_LOW, 0),
+  halfProduct(HIGH, EXTEND_HIGH, 16),
+  list(get(AT), constant(32), ADD, set(AT)),
+  list(get(ROW), constant(16), ADD, tee(ROW), get(END), LESS_UNSIGNED, branchIf(0)),
 );
 
 const BODY = block(
-  ...loop(
-    ...[...get(COUNT), EQUALS_ZERO, ...branchIf(1)],
-    ...[...ZERO_VECTOR, ...set(LOW), ...get(LOW), ...set(HIGH)],
-    ...[...get(QUERY), ...set(AT)],
-    ...[...get(ROW), ...get(LENGTH), ADD, ...set(END)],
-    ...INNER,
-    ...[...get(LOW), ...get(HIGH), ...ADD_VECTORS, ...set(LOW)],
-    ...[...get(OUT), ...lane(0), ...lane(1), ADD, ...lane(2), ...lane(3), ADD, ADD, ...STORE],
-    ...[...get(OUT), ...constant(4), ADD, ...set(OUT)],
-    ...[...get(COUNT), ...constant(1), SUBTRACT, ...set(COUNT)],
-    ...branch(0),
+  loop(
+    list(get(COUNT), EQUALS_ZERO, branchIf(1)),
+    list(ZERO_VECTOR, set(LOW), get(LOW), set(HIGH)),
+    list(get(QUERY), set(AT)),
+    list(get(ROW), get(LENGTH), ADD, set(END)),
+    INNER,
+    list(get(LOW), get(HIGH), ADD_VECTORS, set(LOW)),
+    list(get(OUT), lane(0), lane(1), ADD, lane(2), lane(3), ADD, ADD, STORE),
+    list(get(OUT), constant(4), ADD, set(OUT)),
+    list(get(COUNT), constant(1), SUBTRACT, set(COUNT)),
+    branch(0),
   ),
 );
 
@@ -101,14 +95,16 @@ const text = (value: string): number[] => [value.length, ...new TextEncoder().en
 function assemble(): Uint8Array<ArrayBuffer> {
   const locals = [2, 2, I32, 3, V128];
   const code = [...locals, ...BODY, END_BLOCK];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, [1, 0x60, 5, I32, I32, I32, I32, I32, 0]),
-    ...section(2, [1, ...text("m"), ...text("m"), 2, 0, 1]), // one memory, of one page at least
-    ...section(3, [1, 0]),
-    ...section(7, [1, ...text("scan"), 0, 0]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
-  ]);
+  return Uint8Array.from(
+    list(
+      [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      section(1, [1, 0x60, 5, I32, I32, I32, I32, I32, 0]),
+      section(2, [1, ...text("m"), ...text("m"), 2, 0, 1]), // one memory, of one page at least
+      section(3, [1, 0]),
+      section(7, [1, ...text("scan"), 0, 0]),
+      section(10, [1, ...unsigned(code.length), ...code]),
+    ),
+  );
 }
 
 /** `count` rows of `length` bytes from `row` on, with the query; a 32-bit product of each goes to `out`. */

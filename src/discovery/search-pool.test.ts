@@ -43,8 +43,7 @@ describe("words alone", () => {
     expect(ids(pool, request("the of a"))).toEqual([]);
   });
   test("are found mistyped, and as tags", () => {
-    const isEnglish = (word: string): boolean => word === "tort";
-    expect(pool.correct("Wether forcast, tort", isEnglish)).toBe("weather forecast, tort");
+    expect(pool.correct("Wether forcast, tort", (word) => word === "tort")).toBe("weather forecast, tort");
     expect(pool.correct("tort", () => false)).toBe("tort");
     expect(ids(pool, request("communication"))).toEqual(["mail:send_message"]);
   });
@@ -106,8 +105,11 @@ describe("track record", () => {
     twins.add({ document: each, words: countWords(each) });
   }
   test("settles between equals, in all and in a context, and warns", () => {
-    const recordOf = (id: string): TrackRecord => (id === "a:parse_csv" ? poor : good);
-    const ranked = twins.rank(request("parse csv", { recordOf, contextTags: ["quoted"] }));
+    const records = new Map([
+      ["a:parse_csv", poor],
+      ["b:parse_csv", good],
+    ]);
+    const ranked = twins.rank(request("parse csv", { recordOf: (id) => records.get(id), contextTags: ["quoted"] }));
     expect(ranked.map((each) => each.document.id)).toEqual(["b:parse_csv", "a:parse_csv"]);
     expect(ranked[1]?.warnings).toEqual([`0 of 5 uses in the context "quoted" succeeded`]);
     expect(ranked[0]?.why).toMatchObject({

@@ -1,7 +1,7 @@
 /** What can be found: a tool of a server (the base layer), a learned capability, a skill. */
-export type SearchKind = "tool" | "capability" | "skill";
+type SearchKind = "tool" | "capability" | "skill";
 
-export interface SearchParameter {
+interface SearchParameter {
   readonly name: string;
   readonly description?: string;
 }
@@ -28,7 +28,7 @@ export interface EvidencePart {
   readonly text: string;
 }
 
-export type Why = Readonly<Partial<Record<Evidence, EvidencePart>>>;
+type Why = Readonly<Partial<Record<Evidence, EvidencePart>>>;
 
 export interface Ranked {
   readonly document: SearchDocument;

@@ -1,8 +1,9 @@
 /** As much of WebAssembly as is used here; the full types come only with those of a browser. */
 declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array<ArrayBuffer>);
+  interface Module {
+    readonly [Symbol.toStringTag]: string;
   }
+  const Module: new (bytes: Uint8Array<ArrayBuffer>) => Module;
   class Memory {
     constructor(size: { readonly initial: number });
     readonly buffer: ArrayBuffer;

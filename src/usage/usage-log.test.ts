@@ -24,14 +24,22 @@ describe.each(engines)("usage log on %s", (engine) => {
       usage.record({ ...use, tool: "a\u0000b", client: "zero \u0000, half \uD800" });
       usage.record({ ...use, tool: Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join("") });
       usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
+      usage.record({ ...use, tool: "echo", server: "chaos", outcome: "timeout" });
+      usage.record({ ...use, tool: "echo", server: "chaos", outcome: "cancelled" });
     }
+    // what the index learns from: only calls that say something about the tool
+    expect(await client.db.selectFrom("discovery_tally").select(["subject", "uses", "successes"]).execute()).toEqual([
+      { subject: "chaos:echo", uses: 2, successes: 1 },
+    ]);
     const rows = await client.db.selectFrom("tool_usage").select(["tool_name", "client"]).orderBy("id").execute();
     expect(rows).toEqual([
       { tool_name: "a\uFFFDb", client: "zero \uFFFD, half \uFFFD" },
       { tool_name: expect.stringMatching(/^.{500}$/), client: "test" },
       { tool_name: "echo", client: "test" },
+      { tool_name: "echo", client: "test" },
+      { tool_name: "echo", client: "test" },
     ]);
-    expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(3);
+    expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(5);
   });
 
   test("a call of a principal names it, and makes it known once", async () => {

@@ -49,6 +49,14 @@ export async function insertToolUses(db: Db, { org, project }: Scope, given: rea
         duration_ms, request_bytes, response_bytes, called_at)
       SELECT ${org}, ${project}, id, server, tool, principal, client, run, outcome, error,
         ms, request_bytes, response_bytes, at FROM uses
+    ),
+    -- Calls of a run are counted with the run; what was refused or broken off says nothing about the tool.
+    tallied AS (
+      INSERT INTO discovery_tally AS s (org, project, subject, tag, uses, successes)
+      SELECT ${org}, ${project}, server || ':' || tool AS subject, '', count(*), count(*) FILTER (WHERE outcome = 'success')
+      FROM uses WHERE run IS NULL AND outcome IN ('success', 'error', 'timeout') GROUP BY subject ORDER BY subject
+      ON CONFLICT (org, project, subject, tag) DO UPDATE SET uses = s.uses + excluded.uses,
+        successes = s.successes + excluded.successes, changed_at = clock_timestamp()
     )
     INSERT INTO audit_log (org, project, id, at, principal_id, action, subject, outcome, details)
     SELECT ${org}, ${project}, id, at, principal, 'tool.call', server || ':' || tool, outcome, details FROM uses`.execute(

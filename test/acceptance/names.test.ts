@@ -222,10 +222,13 @@ describe("calling by name", () => {
     await callCapability(client, "cap__util__count_me");
     await callCapability(client, "cap:util:count_me@v1");
     await client.callTool({ name: "counting__read", arguments: { key: "a" } });
-    const rows = async (): Promise<unknown[]> =>
-      (await exportedRows(home.path, "tool_usage")).filter((row) => row["tool_name"] === "cap:util:count_me");
-    await until("both calls are written", async () => (await rows()).length === 2);
-    expect(await rows()).toMatchObject([
+    let rows: Record<string, unknown>[] = [];
+    await until("both calls are written", async () => {
+      const all = await exportedRows(home.path, "tool_usage");
+      rows = all.filter((row) => row["tool_name"] === "cap:util:count_me");
+      return rows.length === 2;
+    });
+    expect(rows).toMatchObject([
       { server_id: "pml-capabilities", outcome: "success" },
       { server_id: "pml-capabilities", outcome: "success" },
     ]);

@@ -25,7 +25,10 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     return { data: input.map((text, index) => ({ index, embedding: embedWords(text) })) };
   };
   const server = createServer((request, response) => {
-    if (failing) return void response.writeHead(500).end("the key was abc");
+    if (failing) {
+      response.writeHead(500).end("the key was abc");
+      return;
+    }
     answer(request).then(
       (value) => response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(value)),
       () => response.writeHead(400).end(),

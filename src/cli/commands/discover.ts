@@ -50,10 +50,10 @@ export const discover: Command = {
       const [first] = content;
       return JSON.parse(first?.type === "text" ? first.text : "{}") as Discovered;
     });
-    if (found.error !== undefined)
-      throw new PmlError("arguments_invalid", found.error.message, {
-        ...(found.error.hint === undefined ? {} : { hint: found.error.hint }),
-      });
+    if (found.error !== undefined) {
+      const { message, hint } = found.error;
+      throw new PmlError("arguments_invalid", message, hint === undefined ? {} : { hint });
+    }
     return { data: found, text: describe(found, explain === true), notes: describeMeta(found) };
   },
 };

@@ -91,7 +91,7 @@ test(
     expect(model.dimensions).toBe(file?.length);
     expect(product(file!, disk!)).toBeGreaterThan(product(file!, weather!) + 0.2);
     await model[Symbol.asyncDispose]();
-    await expect(model.embed(["too late"])).rejects.toThrow();
+    await expect(model.embed(["too late"])).rejects.toThrow(/stopping/);
   },
 );
 

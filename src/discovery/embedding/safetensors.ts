@@ -37,7 +37,7 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer>): Safetensors {
       return [name, { dtype, shape, bytes: file.subarray(start + from, start + to) }] as const;
     },
   );
-  return { metadata: metadata as Record<string, string>, tensors: new Map(tensors) };
+  return { metadata, tensors: new Map(tensors) };
 }
 
 export function formatSafetensors({ metadata, tensors }: Safetensors): Uint8Array[] {
