@@ -26,7 +26,7 @@ export interface RecordParts {
 }
 
 /** What is known about a record besides what the registry keeps. */
-export interface RecordFacts {
+interface RecordFacts {
   describe(record: CapabilityRecord): Promise<Readonly<Record<string, unknown>>>;
   routingOf(record: CapabilityRecord): Routing;
   setRouting(record: CapabilityRecord, routing: Routing | undefined): Promise<void>;

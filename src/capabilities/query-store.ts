@@ -30,14 +30,20 @@ export async function queryRecords(
   const beyond =
     after === undefined ? sql`` : sql`AND (${key}, r.id) ${compare} (${after.key}::${type}, ${after.id}::uuid)`;
   const direction = ascending ? sql`ASC` : sql`DESC`;
-  const { rows } = await sql<Parameters<typeof toRecord>[0]>`
-    ${selectRecords()} WHERE ${fits} ${beyond} ORDER BY ${key} ${direction}, r.id ${direction}
-    LIMIT ${limit + 1} OFFSET ${offset}`.execute(db);
-  const records = rows.slice(0, limit).map(toRecord);
-  const last = rows.length > limit ? records.at(-1) : undefined;
+  // First the page, then what it says: otherwise all of it would be read for every record that is sorted.
+  const { rows } = await sql<Parameters<typeof toRecord>[0] & { sort_key: string }>`
+    WITH page AS MATERIALIZED (
+      SELECT r.org, r.id, ${key} AS sort_key FROM capability_records r
+      LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+      WHERE ${fits} ${beyond} ORDER BY ${key} ${direction}, r.id ${direction} LIMIT ${limit + 1} OFFSET ${offset})
+    SELECT told.*, page.sort_key::text AS sort_key FROM page
+    JOIN LATERAL (${selectRecords()} WHERE r.org = page.org AND r.id = page.id) AS told ON true
+    ORDER BY page.sort_key ${direction}, page.id ${direction}`.execute(db);
+  const kept = rows.slice(0, limit);
+  const last = rows.length > limit ? kept.at(-1) : undefined;
   return {
-    records,
-    nextCursor: last === undefined ? undefined : await writeCursor(db, { sortBy, id: last.id, org: last.org }),
+    records: kept.map(toRecord),
+    nextCursor: last === undefined ? undefined : writeCursor(sortBy, last),
     total: cursor === undefined ? await countRecords(db, fits) : undefined,
   };
 }
@@ -93,16 +99,8 @@ async function countRecords(db: Db, fits: Sql): Promise<number> {
 }
 
 /** Where the page ended, exactly as the database orders it. */
-async function writeCursor(
-  db: Db,
-  { sortBy, id, org }: { readonly sortBy: Sort; readonly id: string; readonly org: string },
-): Promise<string> {
-  const { rows } = await sql<{ key: string }>`
-    SELECT (${ORDERS[sortBy].key})::text AS key FROM capability_records r
-    LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id WHERE r.org = ${org} AND r.id = ${id}`.execute(
-    db,
-  );
-  return Buffer.from(JSON.stringify([sortBy, rows[0]?.key, id])).toString("base64url");
+function writeCursor(sortBy: Sort, { sort_key: key, id }: { readonly sort_key: string; readonly id: string }): string {
+  return Buffer.from(JSON.stringify([sortBy, key, id])).toString("base64url");
 }
 
 function readCursor(cursor: string, sortBy: Sort): { readonly key: string; readonly id: string } {

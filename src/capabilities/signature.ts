@@ -14,7 +14,7 @@ export interface SignedVersion {
   readonly toolsUsed: readonly string[];
 }
 
-export type SignatureState =
+type SignatureState =
   /** By a key that is trusted here. */
   | "trusted"
   /** By a key that nobody here has said anything about. */

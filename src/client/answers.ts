@@ -1,5 +1,5 @@
 /** A JSON Schema. */
-export type Schema = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, unknown>>;
 export type Visibility = "private" | "project" | "org" | "public";
 
 /** What a name stands for. */

@@ -84,7 +84,8 @@ export class PmlClient implements AsyncDisposable {
   async call(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<unknown> {
     const result = await this.#callTool(name, args, options);
     if (result.isError === true) throw toError(result);
-    return unwrap(result);
+    // Structured content is an object, so other results of capabilities are wrapped there and not in the text.
+    return name.startsWith("cap") ? unwrap({ ...result, structuredContent: undefined }) : unwrap(result);
   }
 
   /** Runs a program or a capability. A failure of it is an answer with `status: "error"`. */
@@ -138,7 +139,7 @@ function overStdio({ command, args, env }: Extract<PmlConnection, { command: str
 }
 
 /** Structured content, else JSON in the text, else the text, else the list of contents. */
-function unwrap({ structuredContent, content }: CallToolResult): unknown {
+function unwrap({ structuredContent, content }: Pick<CallToolResult, "content" | "structuredContent">): unknown {
   if (structuredContent !== undefined) return structuredContent;
   const [first] = content;
   if (content.length !== 1 || first?.type !== "text") return content;

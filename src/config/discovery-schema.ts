@@ -21,7 +21,7 @@ export const discoverySchema = z.strictObject({
     .number()
     .min(0)
     .max(1)
-    .default(0.9)
+    .default(0.95)
     .describe(
       "How sure it must be that a capability is meant before `pml_execute` with an intent and context runs it by itself.",
     ),

@@ -149,6 +149,13 @@ describe.each(engines)("curator on %s", (engine) => {
     await seedUnnamed(client, { description: "read the license" });
     await curator.runByItself(DEFAULT_SCOPE, { apply: false });
     expect(told.at(-1)).toEqual({ kind: "names_suggested", ...DEFAULT_SCOPE, applied: 0, waiting: 1 });
+    await seedUnnamed(client, { description: "read the license" });
+    await curator.runByItself(DEFAULT_SCOPE, { apply: false });
+    expect((await curator.pending(DEFAULT_SCOPE)).map(({ suggestedName }) => suggestedName).toSorted()).toEqual([
+      "fs:read_license",
+      "fs:read_license_v2",
+    ]);
+    await seedUnnamed(client, { description: "count the words" });
     await curator.runByItself(DEFAULT_SCOPE, { apply: true });
     expect(told.findLast(({ kind }) => kind === "names_suggested")).toMatchObject({ applied: 1, waiting: 0 });
   });

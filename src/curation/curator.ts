@@ -7,9 +7,15 @@ import type { EventBus } from "../events.ts";
 import type { LanguageModel } from "../llm/language-model.ts";
 import { inferNamespace } from "../naming/namespace-rules.ts";
 import { type ProposedName, proposeName } from "../naming/propose-name.ts";
-import { suggestNames } from "../naming/suggest-names.ts";
+import { type IsFree, suggestNames } from "../naming/suggest-names.ts";
 import { askForNames } from "./model-names.ts";
-import { countWithoutSuggestion, listNameables, type NameableCapability, readTakenNames } from "./nameable-store.ts";
+import {
+  countWithoutSuggestion,
+  listNameables,
+  MOST_AT_ONCE,
+  type NameableCapability,
+  readTakenNames,
+} from "./nameable-store.ts";
 import { UseCounts } from "./use-counts.ts";
 import {
   countFates,
@@ -28,6 +34,8 @@ export interface CurationFilter {
   /** Only what is in this namespace, or would be. */
   readonly namespace?: string;
   readonly minUsage?: number;
+  /** Only what no name was ever proposed for. */
+  readonly newOnly?: boolean;
 }
 
 /** Who curates, what, and with whose help. */
@@ -195,19 +203,29 @@ export class Curator {
     return { ...counts, unnamed: await countWithoutSuggestion(db, scope), acceptanceRate };
   }
 
-  /** What PML does by itself, once there is enough without a name. */
+  /** What PML does by itself, once there is enough without a name: it looks at everything that is new. */
   async runByItself(scope: Scope, { apply }: { readonly apply: boolean }): Promise<void> {
-    const request = { asker: { scope, principal: OWNER }, filter: {}, signal: new AbortController().signal };
-    const summary = apply
-      ? await this.auto(request)
-      : { applied: [], waiting: (await this.suggest(request)).suggestions };
-    const { length: applied } = summary.applied;
-    this.#options.events.publish({ kind: "names_suggested", ...scope, applied, waiting: summary.waiting.length });
+    const request = {
+      asker: { scope, principal: OWNER },
+      filter: { newOnly: true },
+      signal: new AbortController().signal,
+    };
+    let [applied, waiting] = [0, 0];
+    for (let found = MOST_AT_ONCE; found >= MOST_AT_ONCE;) {
+      const done = apply
+        ? await this.auto(request)
+        : { applied: [], waiting: (await this.suggest(request)).suggestions };
+      applied += done.applied.length;
+      waiting += done.waiting.length;
+      found = done.applied.length + done.waiting.length;
+    }
+    this.#options.events.publish({ kind: "names_suggested", ...scope, applied, waiting });
   }
 
   async #select({ asker, filter }: CurationRequest): Promise<NameableCapability[]> {
-    const { unnamedOnly = true, minUsage = 0, namespace } = filter;
-    const nameables = await listNameables(this.#options.client.db, asker, { unnamedOnly, minUsage });
+    const { unnamedOnly = true, minUsage = 0, newOnly = false, namespace } = filter;
+    const wanted = { unnamedOnly, minUsage, newOnly };
+    const nameables = await listNameables(this.#options.client.db, asker, wanted);
     if (namespace === undefined) return nameables;
     return nameables.filter(
       (each) => (!each.unnamed && each.namespace === namespace) || inferNamespace(each.tools).namespace === namespace,
@@ -215,17 +233,11 @@ export class Curator {
   }
 
   async #propose(request: CurationRequest, nameables: readonly NameableCapability[]): Promise<Suggestions> {
-    const { db } = this.#options.client;
     const { scope } = request.asker;
     const model = this.#options.model ?? (this.#options.sampling ? request.model : undefined);
     const asked = model === undefined ? nothingAsked : await askForNames(model, nameables, request.signal);
-    const taken = await readTakenNames(db, scope);
-    const rejected = new Set((await readRejected(db, scope)).map(([id, name]) => `${id} ${name}`));
-    const names = {
-      isTaken: (name: string) => taken.has(name),
-      isRejected: (id: string, name: string) => rejected.has(`${id} ${name}`),
-    };
-    const suggestions = suggestNames(nameables, names, (each) => asked.names.get(each.id) ?? proposeName(each));
+    const isFree = await this.#findFreeNames(scope);
+    const suggestions = suggestNames(nameables, isFree, (each) => asked.names.get(each.id) ?? proposeName(each));
     return {
       suggestions: suggestions.map((each) => ({
         ...each,
@@ -233,6 +245,14 @@ export class Curator {
       })),
       warnings: asked.warnings,
     };
+  }
+
+  async #findFreeNames(scope: Scope): Promise<IsFree> {
+    const { db } = this.#options.client;
+    const taken = await readTakenNames(db, scope);
+    const rejected = new Set((await readRejected(db, scope)).map(([id, name]) => `${id} ${name}`));
+    return (id, name) =>
+      (taken.get(name) ?? (taken.has(name) ? undefined : id)) === id && !rejected.has(`${id} ${name}`);
   }
 }
 

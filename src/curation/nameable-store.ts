@@ -15,10 +15,17 @@ export interface NameableFilter {
   readonly unnamedOnly: boolean;
   /** Used at least so often. */
   readonly minUsage: number;
+  /** Only those that no name was ever proposed for. */
+  readonly newOnly?: boolean;
 }
+
+/** So many at once, the most used first: nobody reads more, and the gateway has other things to do. */
+export const MOST_AT_ONCE = 200;
 
 /** What nobody has named: names made from the hash of a program. */
 const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
+
+const WITHOUT_SUGGESTION = sql`NOT EXISTS (SELECT FROM capability_suggestion g WHERE g.org = r.org AND g.record_id = r.id)`;
 
 interface NameableRow {
   id: string;
@@ -52,7 +59,8 @@ export async function listNameables(db: Db, asker: Asker, filter: NameableFilter
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND s.usage_count >= ${filter.minUsage} AND (${!filter.unnamedOnly} OR ${UNNAMED})
       AND (${all} OR r.visibility <> 'private' OR r.created_by::text = ${asker.principal})
-    ORDER BY s.usage_count DESC, r.id`.execute(db);
+      AND (${filter.newOnly !== true} OR ${WITHOUT_SUGGESTION})
+    ORDER BY s.usage_count DESC, r.id LIMIT ${MOST_AT_ONCE}`.execute(db);
   return rows.map(toNameable);
 }
 
@@ -75,14 +83,19 @@ export async function countWithoutSuggestion(db: Db, { org, project }: Asker["sc
     SELECT count(*)::integer AS count FROM capability_records r
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND ${UNNAMED}
-      AND NOT EXISTS (SELECT FROM capability_suggestion g WHERE g.org = r.org AND g.record_id = r.id)`.execute(db);
+      AND ${WITHOUT_SUGGESTION}`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
-/** Every name that stands for something in the scope, or is kept free: current, former and deleted ones. */
-export async function readTakenNames(db: Db, { org, project }: Asker["scope"]): Promise<Set<string>> {
-  const { rows } = await sql<{ name: string }>`
-    SELECT display_name AS name FROM capability_records WHERE org = ${org} AND project = ${project}
-    UNION SELECT alias FROM capability_aliases WHERE org = ${org} AND project = ${project}`.execute(db);
-  return new Set(rows.map(({ name }) => name));
+/**
+ * Every name that stands for something in the scope, is kept free, or was proposed and may be taken any time: current,
+ * former and deleted ones, and by whose id they may be used all the same.
+ */
+export async function readTakenNames(db: Db, { org, project }: Asker["scope"]): Promise<Map<string, string | null>> {
+  const { rows } = await sql<{ name: string; proposed_to: string | null }>`
+    SELECT suggested_name AS name, record_id AS proposed_to FROM capability_suggestion
+      WHERE org = ${org} AND project = ${project} AND fate = 'pending'
+    UNION ALL SELECT display_name, NULL FROM capability_records WHERE org = ${org} AND project = ${project}
+    UNION ALL SELECT alias, NULL FROM capability_aliases WHERE org = ${org} AND project = ${project}`.execute(db);
+  return new Map(rows.map(({ name, proposed_to: id }) => [name, id]));
 }

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/client.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import { type Scope, STANDARD_SCOPE } from "../capabilities/scope.ts";
 
 /**
  * What an export holds: everything that was learned. Neither jobs nor scope versions, which only
  * coordinate the gateways of one database, nor approvals and permission rules: importing a file must
- * not permit anything. In an order in which references are there before what refers to them.
+ * not permit anything. Nor the records of servers that every installation has. In an order in which references are there before what refers to them.
  */
 const EXPORTED_TABLES = [
   "principals",
@@ -79,6 +79,7 @@ export async function countRows(tx: Tx, table: ExportedTable): Promise<number> {
   const { count } = await tx
     .selectFrom(table)
     .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("org", "<>", STANDARD_SCOPE.org)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -89,7 +90,8 @@ const FETCH_ROWS = 500;
 export async function* readRows(tx: Tx, { name, keys }: TableShape): AsyncGenerator<string[]> {
   const order = sql.join(keys.map((key) => sql.ref(key)));
   await sql`DECLARE export_rows NO SCROLL CURSOR FOR
-    SELECT to_jsonb(t)::text AS row FROM ${sql.table(name)} AS t ORDER BY ${order}`.execute(tx);
+    SELECT to_jsonb(t)::text AS row FROM ${sql.table(name)} AS t WHERE t.org <> ${sql.lit(STANDARD_SCOPE.org)}
+    ORDER BY ${order}`.execute(tx);
   for (;;) {
     const { rows } = await sql<{ row: string }>`FETCH ${sql.raw(String(FETCH_ROWS))} FROM export_rows`.execute(tx);
     if (rows.length === 0) break;

@@ -44,7 +44,8 @@ export class CapabilityLists {
     if (known?.generation === generation) return known.tools;
     const { scope, list, choice } = this.#parts;
     const tools = await list({ scope, principal }, choice());
-    const same = known !== undefined && isDeepStrictEqual(known.tools, tools) ? known.tools : tools;
+    const same =
+      known !== undefined && isDeepStrictEqual(definitions(known.tools), definitions(tools)) ? known.tools : tools;
     this.#keep(principal, { tools: same, generation });
     return same;
   }
@@ -55,4 +56,9 @@ export class CapabilityLists {
     const [oldest] = this.#listings.keys();
     if (this.#listings.size > MOST_PRINCIPALS && oldest !== undefined) this.#listings.delete(oldest);
   }
+}
+
+/** What results look like is learned with every run; that alone is no reason to read a list again. */
+function definitions(tools: readonly Tool[]): readonly Tool[] {
+  return tools.map(({ outputSchema: _learned, ...definition }) => definition);
 }

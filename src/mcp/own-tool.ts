@@ -3,7 +3,9 @@ import { z } from "zod";
 import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
 import type { JsonValue } from "../json.ts";
 import type { Ask } from "../upstream/active-calls.ts";
+import type { JsonObject } from "../json.ts";
 import { invalidArguments } from "./invalid-arguments.ts";
+import { slimSchema } from "./slim-schema.ts";
 
 /** Who calls, and how to reach them while the call runs. */
 export interface CallContext {
@@ -61,13 +63,13 @@ export interface OwnTool {
 /** The schema of the input is what clients see, what calls are checked against, and the type that `run` gets. */
 export function defineTool<Input extends z.ZodObject>(spec: OwnToolSpec<Input>): OwnTool {
   const { name, title, description, input, annotations, meta } = spec;
-  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
+  const inputSchema = slimSchema(z.toJSONSchema(input, { io: "input" }) as JsonObject);
   return {
     definition: {
       name,
       title,
       description,
-      inputSchema: inputSchema as Tool["inputSchema"],
+      inputSchema: inputSchema as unknown as Tool["inputSchema"],
       annotations,
       ...(meta === undefined ? {} : { _meta: meta }),
     },

@@ -155,5 +155,5 @@ test("PML's own tools, their order and their arguments", () => {
 
 test("PML's own tools cost an agent little", () => {
   const shown = definitions.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  expect(JSON.stringify(shown).length / 4).toBeLessThan(2250);
+  expect(JSON.stringify(shown).length / 4).toBeLessThan(1700);
 });

@@ -8,12 +8,12 @@ function nameable(id: string, intent: string, tools = ["filesystem:read_text_fil
   return { id, currentName: `unnamed_${id}`, intents: [intent], code, tools, parameters: ["path"] };
 }
 
-const nothingTaken = { isTaken: () => false, isRejected: () => false };
+const everythingFree = (): boolean => true;
 
 test("no two get the same name, and the one that gives way is less sure", () => {
   const [first, second, third] = suggestNames(
     [nameable("a", "read JSON file"), nameable("b", "read JSON config file"), nameable("c", "read JSON file")],
-    nothingTaken,
+    everythingFree,
   );
   expect(new Set([first, second, third].map((each) => each?.suggestedName)).size).toBe(3);
   expect(first?.suggestedName).toBe("fs:read_json");
@@ -23,27 +23,24 @@ test("no two get the same name, and the one that gives way is less sure", () => 
 test("a name that is taken gets the words that tell it apart, and then a number", () => {
   const taken = new Set(["fs:read_json"]);
   const suggest = (): string | undefined =>
-    suggestNames([nameable("a", "read and parse JSON config file")], {
-      ...nothingTaken,
-      isTaken: (name) => taken.has(name),
-    })[0]?.suggestedName;
+    suggestNames([nameable("a", "read and parse JSON config file")], (_id, name) => !taken.has(name))[0]?.suggestedName;
   expect(suggest()).toBe("fs:read_json_config");
   taken.add("fs:read_json_config").add("fs:read_json_path").add("fs:read_json_file");
   expect(suggest()).toBe("fs:read_json_v2");
 });
 
 test("a name that was turned down is not proposed to the same capability again", () => {
-  const [first, second] = suggestNames([nameable("a", "read JSON"), nameable("b", "read JSON")], {
-    isTaken: () => false,
-    isRejected: (id, name) => id === "a" && name === "fs:read_json",
-  });
+  const [first, second] = suggestNames(
+    [nameable("a", "read JSON"), nameable("b", "read JSON")],
+    (id, name) => id !== "a" || name !== "fs:read_json",
+  );
   const nameOf = new Map([first, second].map((each) => [each?.id, each?.suggestedName]));
   expect(nameOf.get("a")).not.toBe("fs:read_json");
   expect(nameOf.get("b")).toBe("fs:read_json");
 });
 
 test("what has the right name already is left alone", () => {
-  expect(suggestNames([{ ...nameable("a", "read JSON"), currentName: "fs:read_json" }], nothingTaken)).toEqual([]);
+  expect(suggestNames([{ ...nameable("a", "read JSON"), currentName: "fs:read_json" }], everythingFree)).toEqual([]);
 });
 
 test("what uses the same tools is a cluster", () => {

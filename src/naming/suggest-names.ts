@@ -7,11 +7,8 @@ import { type ProposedName, proposeName } from "./propose-name.ts";
 /** Makes a name for each; the outcome of a language model can take the place of the heuristics. */
 export type Propose = (nameable: Nameable) => ProposedName;
 
-/** Names that must not be given: those in use, and for each capability those that were turned down. */
-export interface TakenNames {
-  isTaken(name: string): boolean;
-  isRejected(id: string, name: string): boolean;
-}
+/** Whether a capability may be given a name: nothing else has it or may get it, and it was not turned down. */
+export type IsFree = (id: string, name: string) => boolean;
 
 /**
  * One name each, no two the same. Those with the same tools come one after the other, the surest first.
@@ -19,7 +16,7 @@ export interface TakenNames {
  */
 export function suggestNames(
   nameables: readonly Nameable[],
-  taken: TakenNames,
+  isFree: IsFree,
   propose: Propose = proposeName,
 ): CurationSuggestion[] {
   const given = new Set<string>();
@@ -29,9 +26,10 @@ export function suggestNames(
       .toSorted((a, b) => b.proposed.confidence - a.proposed.confidence)
       .flatMap(({ nameable: { id, currentName }, proposed }) => {
         if (proposed.name === currentName) return [];
-        const isFree = (name: string): boolean =>
-          !given.has(name) && !taken.isTaken(name) && !taken.isRejected(id, name);
-        const { name, confidence, reasoning } = findFreeVariant(proposed, isFree);
+        const { name, confidence, reasoning } = findFreeVariant(
+          proposed,
+          (each) => !given.has(each) && isFree(id, each),
+        );
         given.add(name);
         return [{ id, currentName, suggestedName: name, confidence, reasoning }];
       }),

@@ -82,7 +82,6 @@ export class ServerRecords {
         name,
         visibility: "public",
         createdBy: null,
-        at: SEEDED_AT,
       });
     }
   }
@@ -180,7 +179,6 @@ export class ServerRecords {
       document,
       visibility,
       createdBy,
-      at,
       observed,
     }: WantedServer & { id: string; name: string; document: ServerJson },
   ): Promise<boolean> {
@@ -203,14 +201,13 @@ export class ServerRecords {
       visibility,
       routing,
       createdBy,
-      ...timeOf(at),
     });
   }
 
   async #insertVersion(
     tx: Tx,
     scope: Scope,
-    { id, document, versions, text, createdBy, at }: WantedServer & StoredVersions,
+    { id, document, versions, text, createdBy }: WantedServer & StoredVersions,
   ): Promise<void> {
     const version = (versions.at(-1)?.version ?? 0) + 1;
     const versionTag = toVersionTag(document.version);
@@ -233,10 +230,9 @@ export class ServerRecords {
       sourceHash,
       signature,
       createdBy,
-      ...timeOf(at),
     });
     const highest = versions.every((each) => compareVersions(versionOf(each), document.version) < 0);
-    if (highest) await pointAtVersion(tx, scope, { id, version, versionTag, ...timeOf(at) });
+    if (highest) await pointAtVersion(tx, scope, { id, version, versionTag });
   }
 }
 
@@ -245,7 +241,6 @@ interface WantedServer {
   readonly name?: string;
   readonly visibility: Visibility;
   readonly createdBy: string | null;
-  readonly at?: Date;
   /** Seen and not asked for: where it does not fit, nothing is stored and nobody is told. */
   readonly observed?: boolean;
 }
@@ -255,9 +250,6 @@ interface StoredVersions {
   readonly document: ServerJson;
   readonly versions: readonly StoredServer[];
 }
-
-/** The same on every machine, so that equal memory gives equal exports. */
-const SEEDED_AT = new Date("2026-01-01T00:00:00Z");
 
 function isNew(versions: readonly StoredServer[], document: ServerJson, { text, observed }: WantedServer): boolean {
   const same = versions.find((each) => versionOf(each) === document.version);
@@ -275,8 +267,4 @@ function isNew(versions: readonly StoredServer[], document: ServerJson, { text, 
 
 function versionOf({ text }: StoredServer): string {
   return parseServerJson(text).version;
-}
-
-function timeOf(at: Date | undefined): { at?: Date } {
-  return at === undefined ? {} : { at };
 }

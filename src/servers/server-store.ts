@@ -85,13 +85,11 @@ export interface NewServer {
   /** Programs run here, remote servers do not. */
   readonly routing: Routing;
   readonly createdBy: string | null;
-  /** Left out: now. */
-  readonly at?: Date;
 }
 
 /** Returns whether it was new; the name may belong to somebody else, which is an error of the database. */
 export async function insertServer(tx: Tx, { org, project }: Scope, server: NewServer): Promise<boolean> {
-  const { id, name, fqdn, hash, description, visibility, routing, createdBy, at } = server;
+  const { id, name, fqdn, hash, description, visibility, routing, createdBy } = server;
   const inserted = await tx
     .insertInto("capability_records")
     .values({
@@ -110,7 +108,6 @@ export async function insertServer(tx: Tx, { org, project }: Scope, server: NewS
       description,
       created_by: createdBy,
       updated_by: createdBy,
-      ...(at === undefined ? {} : { created_at: at, updated_at: at }),
     })
     .onConflict((conflict) => conflict.columns(["org", "id"]).doNothing())
     .returning("id")
@@ -129,7 +126,6 @@ export interface NewServerVersion {
   readonly sourceHash: string;
   readonly signature: string;
   readonly createdBy: string | null;
-  readonly at?: Date;
 }
 
 export async function insertServerVersion(tx: Tx, { org }: Scope, version: NewServerVersion): Promise<void> {
@@ -146,7 +142,6 @@ export async function insertServerVersion(tx: Tx, { org }: Scope, version: NewSe
       source_hash: version.sourceHash,
       signature: version.signature,
       created_by: version.createdBy,
-      ...(version.at === undefined ? {} : { created_at: version.at }),
     })
     .execute();
 }
@@ -155,19 +150,17 @@ interface VersionPointer {
   readonly id: string;
   readonly version: number;
   readonly versionTag: string;
-  /** Left out: now. */
-  readonly at?: Date;
 }
 
 /** Which version is meant where none is named. */
 export async function pointAtVersion(
   tx: Tx,
   { org }: Scope,
-  { id, version, versionTag, at = new Date() }: VersionPointer,
+  { id, version, versionTag }: VersionPointer,
 ): Promise<void> {
   await tx
     .updateTable("capability_records")
-    .set({ version, version_tag: versionTag, updated_at: at })
+    .set({ version, version_tag: versionTag, updated_at: new Date() })
     .where("org", "=", org)
     .where("id", "=", id)
     .execute();

@@ -210,12 +210,15 @@ describe("curation through a real client", () => {
       asked.push(text);
       return '[{"n":1,"name":"transform:order_rows","reason":"it puts rows in order"}]';
     };
-    await using lending = await connectClient(home.path, { transport: "http", era: "auto", model });
-    const { suggestions, warnings } = await curate(lending.client);
-    expect(warnings).toEqual([]);
-    expect(suggestions).toEqual([
-      expect.objectContaining({ id: idOf("sorted"), suggestedName: "transform:order_rows", source: "sampling" }),
-    ]);
+    for (const era of ["legacy", "auto"] as const) {
+      await using lending = await connectClient(home.path, { transport: "http", era, model });
+      const { suggestions, warnings } = await curate(lending.client);
+      expect(warnings).toEqual([]);
+      expect(suggestions).toEqual([
+        expect.objectContaining({ id: idOf("sorted"), suggestedName: "transform:order_rows", source: "sampling" }),
+      ]);
+    }
+    expect(asked).toHaveLength(2);
     expect(asked[0]).toContain("sort rows");
   });
 
@@ -224,6 +227,8 @@ describe("curation through a real client", () => {
       home: home.path,
     });
     expect(dry.applied).toHaveLength(1);
+    const waiting = await runJson<{ kind: string; suggestedName?: string }[]>(["inbox"], { home: home.path });
+    expect(waiting).toContainEqual(expect.objectContaining({ kind: "naming", suggestedName: "transform:order_rows" }));
     const shown = await runPml(["curate"], { home: home.path, input: "" });
     expect(shown.stdout).toContain(learned.get("sorted")?.capabilityName);
     const names = join(work.path, "names.json");

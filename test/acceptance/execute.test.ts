@@ -110,7 +110,7 @@ describe("running code", () => {
     expect(usage).toEqual({ count: 4, successes: 4 });
   });
 
-  test("[S2-AC9] [S2-T4] [10.7-AC8] what does not exist, does not parse or fails is an error with its place", async () => {
+  test("[S2-N2] [S2-AC9] [S2-T4] [10.7-AC8] what does not exist, does not parse or fails is an error with its place", async () => {
     await using scene = await openScene();
     await using connected = await connectClient(scene.home.path);
     const { client } = connected;

@@ -8,6 +8,11 @@ import { callJson, listNames, startNamesGateway } from "../support/names-scene.t
 
 const DNS = ["lookup", "query", "whois", "history", "fork", "merge", "rename", "tag"].map((name) => `dns__${name}`);
 
+const RECORD_MEMBERS = `fqdn display_name org project namespace action hash created_by created_at version version_tag
+  updated_by updated_at ttl cache_policy parent_id forked_from verified signature usage_count
+  success_count total_latency_ms tags visibility code_snippet parameters_schema description aliases
+  success_rate avg_latency_ms`.split(/\s+/);
+
 let home: GatewayHome;
 let connected: TestClient;
 let client: Client;
@@ -38,6 +43,9 @@ const call = async <T = Record<string, unknown>>(name: string, input: Record<str
   if (isError) throw new Error(text);
   return value;
 };
+
+const list = async (input: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
+  (await call<{ capabilities: Record<string, unknown>[] }>("pml_list_capabilities", input)).capabilities;
 
 interface Page {
   readonly records: { readonly display_name: string }[];
@@ -74,7 +82,7 @@ test("[FR019] [FR052] [FR053] [FR054] [FR055] [FR056] [FR057] [FR058] [13.5-AC1]
   expect(byName.get("cap__api__drop_user")?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
 });
 
-test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11-AC4] [13.11-AC5] [TS-Q1] lookup, query, whois and history", async () => {
+test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11-AC4] [13.11-AC5] [13.1-AC1] [TS-Q1] [TS-R1] [TS-R3] [TS-R5] [TS-R6] lookup, query, whois and history", async () => {
   expect(await call("dns:lookup", { name: "fs:read_json" })).toMatchObject({
     fqdn: expect.stringMatching(/^local\.default\.fs\.read_json\.[0-9a-f]{4}$/) as string,
     display_name: "fs:read_json",
@@ -102,7 +110,9 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
     (await names({ sort_by: "created" })).slice(0, 4),
   );
   const { fqdn } = await call<{ fqdn: string }>("dns:lookup", { name: "fs:read_json" });
-  expect(await call("dns:whois", { fqdn })).toMatchObject({
+  const record = await call("dns:whois", { fqdn });
+  expect(Object.keys(record)).toEqual(expect.arrayContaining(RECORD_MEMBERS));
+  expect(record).toMatchObject({
     fqdn,
     created_by: "local",
     version: 1,
@@ -115,7 +125,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
   });
 });
 
-test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [FR039] [FR040] history has every version, newest first, with what changed", async () => {
+test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [FR039] [FR040] [13.12-AC10] history has every version, newest first, with what changed", async () => {
   const name = "transform:validate_schema";
   const code = "return { valid: true, path: args.path }";
   await call("dns:update", { name, code, version_tag: "v1.1.0", change_summary: "always valid" });
@@ -124,6 +134,10 @@ test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [FR039] [FR040]
     { version: 2, version_tag: "v1.1.0", change_summary: "always valid", code_snippet: code, updated_by: "local" },
     { version: 1, version_tag: null },
   ]);
+  const again = await callJson(client, "dns:update", { name, code: "return 3", version_tag: "v1.1.0" });
+  expect(again).toMatchObject({ isError: true, value: { error: { code: "version_tag_taken" } } });
+  const unchanged = await call<{ versions: Record<string, unknown>[] }>("dns:history", { name });
+  expect(unchanged.versions).toEqual(versions);
   const rows = await exportedRows(home.path, "capability_records");
   expect(rows.find((row) => row["display_name"] === name)).toMatchObject({ version: 2, version_tag: "v1.1.0" });
 });
@@ -184,8 +198,6 @@ test("[FR055] [13.13-AC4] meta tells of tools, servers and use", async () => {
 
 test("[FR014] [FR015] [FR016] [13.9-AC1] [13.9-AC2] [13.9-AC3] [13.9-AC4] [13.9-AC5] [13.9-AC6] [13.9-AC7] [TS-A2] pml_list_capabilities filters, sorts and pages", async () => {
   const nobody = await execute(client, { code: "return 'nobody'" });
-  const list = async (input: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-    (await call<{ capabilities: Record<string, unknown>[] }>("pml_list_capabilities", input)).capabilities;
   const listed = async (input: Record<string, unknown>): Promise<string[]> =>
     (await list(input)).map((each) => String(each["name"]));
   const all = await listed({});

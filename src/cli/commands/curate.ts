@@ -67,7 +67,7 @@ async function suggest(daemon: DaemonAddress, { options, terminal }: Input): Pro
   return { data, text: suggestions.length === 0 ? "Everything has a name" : formatSuggestions(suggestions), notes };
 }
 
-const NEXT = "Take what is sure: pml curate --auto   One by one: pml curate   Undo: pml rename";
+const NEXT = "Take what is sure: pml curate --auto   Your own names: pml curate --apply names.json";
 
 async function askPerson(suggestions: readonly SourcedSuggestion[]): Promise<NameDecisions> {
   using reading = createInterface({ input: process.stdin, output: process.stderr });
@@ -112,7 +112,7 @@ function formatApplied({
 }): string {
   if (applied.length + failed.length === 0) return "Nothing was named";
   return [
-    ...applied.map(({ oldName, newName }) => `✓ ${oldName} → ${newName}     undo: pml rename ${newName} ${oldName}`),
+    ...applied.map(({ oldName, newName }) => `✓ ${oldName} → ${newName}     the old name goes on working`),
     ...failed.map(({ id, error }) => `✗ ${id}: ${oneLine(error)}`),
   ].join("\n");
 }

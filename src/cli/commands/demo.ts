@@ -194,10 +194,7 @@ async function showReuse(
 ): Promise<void> {
   stage.title("4  Another agent, other data: call it by name");
   const executed = await execute(client, { capability: name, args: { dir } });
-  stage.fact(
-    `capabilities.${name.replace(":", ".")}({ dir })`,
-    `${ms(executed.executionTimeMs)}, 0 lines of code written`,
-  );
+  stage.fact(`capabilities.${name.replace(":", ".")}`, `${ms(executed.executionTimeMs)}, 0 lines of code written`);
   stage.fact("result", JSON.stringify(executed.result));
   stage.figures["second"] = executed.result;
 }
@@ -206,7 +203,7 @@ async function showSavings(stage: Stage, client: Client): Promise<void> {
   stage.title("5  What that saves an agent");
   const { tools } = await client.listTools();
   const own = tools.filter(({ name }) => name.startsWith("pml_"));
-  const servers = tools.filter((tool) => !own.includes(tool));
+  const servers = tools.filter((tool) => !own.includes(tool) && !tool.name.startsWith("cap__"));
   const [all, few] = [countTokens(servers), countTokens(own)];
   stage.say(`    every tool listed to the agent   ${servers.length} tools   about ${all} tokens`);
   stage.say(`    PML's own tools only             ${own.length} tools   about ${few} tokens   ${percent(few, all)}`);

@@ -20,22 +20,19 @@ const input = z.strictObject({
   filter: z
     .strictObject({
       type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
-      minScore: z.number().min(0).max(1).default(0).describe("Leave out results below this score."),
-      server: z.string().optional().describe("Only tools of this server."),
-      namespace: z.string().optional().describe("Only names that begin with this, up to the colon."),
+      minScore: z.number().min(0).max(1).default(0),
+      server: z.string().optional(),
+      namespace: z.string().optional(),
     })
     .prefault({}),
   limit: z.number().int().min(1).max(MOST_RESULTS).default(10),
   offset: z.number().int().min(0).default(0),
-  detail: z
-    .enum(["names", "brief", "full"])
-    .default("full")
-    .describe("brief: no schemas; names: hardly more than names."),
-  format: z.enum(["json", "typescript"]).default("json").describe("How arguments are described."),
-  max_tokens: z.number().int().min(100).optional().describe("Fewer results, so that the answer is about this long."),
-  include_code: z.boolean().default(false).describe("The whole code of capabilities instead of its beginning."),
-  context_tags: z.array(z.string()).default([]).describe("What the task is like; past failures in it are told."),
-  model: z.string().optional().describe("The language model that asks."),
+  detail: z.enum(["names", "brief", "full"]).default("full").describe("brief: no schemas."),
+  format: z.enum(["json", "typescript"]).default("json"),
+  max_tokens: z.number().int().min(100).optional().describe("About how long the answer may be."),
+  include_code: z.boolean().default(false).describe("The whole code of capabilities."),
+  context_tags: z.array(z.string()).default([]).describe("What the task is like."),
+  model: z.string().optional(),
 });
 
 export type DiscoverInput = z.output<typeof input>;

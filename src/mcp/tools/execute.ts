@@ -29,22 +29,19 @@ const json = z.json();
 const args = z.record(z.string(), json);
 
 const dagTask = z.strictObject({
-  id: z.string().min(1).describe("Name of the step; results are referred to by it."),
+  id: z.string().min(1),
   tool: z
     .string()
     .regex(/^[^:]+:.+$/, "a tool is written server:tool")
     .describe("server:tool"),
-  arguments: args.optional().describe('Values; {"$ref": "step.field"} takes a result, {"$ref": "args.x"} an argument.'),
-  depends_on: z.array(z.string()).optional().describe("Steps that must be over first, besides those referred to."),
+  arguments: args.optional().describe('{"$ref": "step.field"} takes a result, {"$ref": "args.x"} an argument.'),
+  depends_on: z.array(z.string()).optional(),
   condition: z.string().optional().describe("Run only if: [!]step.field, or step.field == JSON."),
-  safe_to_fail: z.boolean().optional().describe("Its failure does not end the run."),
+  safe_to_fail: z.boolean().optional(),
 });
 
 const input = z.strictObject({
-  intent: z
-    .string()
-    .min(1)
-    .describe("What you want to achieve, in plain words. PML finds and remembers programs by it."),
+  intent: z.string().min(1).describe("What you want to achieve, in plain words."),
   code: z
     .string()
     .min(1)
@@ -57,8 +54,8 @@ const input = z.strictObject({
     .min(1)
     .optional()
     .describe("Run this capability, by name; @v1, @v1.2.0 or @2025-12-22 for a version."),
-  args: args.optional().describe("Arguments of the code or capability."),
-  context: args.optional().describe("The same as args; without code or capability, PML looks for a capability to run."),
+  args: args.optional(),
+  context: args.optional().describe("Like args; without code or capability, PML looks for one to run."),
   dag: z
     .strictObject({ tasks: z.array(dagTask).min(1) })
     .optional()

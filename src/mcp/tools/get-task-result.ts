@@ -19,15 +19,15 @@ const LARGEST_OFFSET = 2 ** 30;
 
 const input = z.strictObject({
   workflow_id: z.uuid().describe("From the truncated result."),
-  task_id: z.string().min(1).describe("From the truncated result."),
-  offset: z.number().int().min(0).max(LARGEST_OFFSET).default(0).describe("Where to begin, in bytes."),
+  task_id: z.string().min(1),
+  offset: z.number().int().min(0).max(LARGEST_OFFSET).default(0).describe("In bytes."),
   limit: z
     .number()
     .int()
     .min(SMALLEST_PAGE_BYTES)
     .max(LARGEST_OFFSET)
     .default(DEFAULT_PAGE_BYTES)
-    .describe("How many bytes to read; a page may be shorter."),
+    .describe("In bytes; a page may be shorter."),
   format: z.enum(["raw", "pretty"]).default("raw").describe("pretty indents JSON; its offsets are its own."),
 });
 
