@@ -1,7 +1,7 @@
 import { Bm25f, type DocumentWords, type QueryWord } from "./bm25f.ts";
 import { calibrate } from "./calibration.ts";
 import { explainMeaning, explainStanding, explainWords } from "./explain.ts";
-import { namesExactly } from "./named.ts";
+import { givenKeys, nameKeys } from "./named.ts";
 import { toQueryWords } from "./query.ts";
 import type { Evidence, EvidencePart, Ranked, SearchDocument, SearchTier } from "./search.ts";
 import { measureSpread, type Spread, standardise } from "./spread.ts";
@@ -67,6 +67,8 @@ export class SearchPool {
   readonly #documents: (SearchDocument | undefined)[] = [];
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
+  /** Slots by what their documents can be called. */
+  readonly #names = new Map<string, Set<number>>();
   readonly #matrices: Record<VectorTier, VectorMatrix | undefined> = { full: undefined, lite: undefined };
   /** Slots that have a vector. */
   readonly #filled: Readonly<Record<VectorTier, Set<number>>> = { full: new Set(), lite: new Set() };
@@ -88,12 +90,18 @@ export class SearchPool {
     this.#words[slot] = words;
     this.#index.add(slot, words);
     this.#vocabulary.add(words.plain);
+    for (const key of nameKeys(document)) {
+      const sharing = this.#names.get(key);
+      if (sharing === undefined) this.#names.set(key, new Set([slot]));
+      else sharing.add(slot);
+    }
   }
 
   remove(id: string): void {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
+    for (const key of nameKeys(this.#documents[slot] as SearchDocument)) this.#names.get(key)?.delete(slot);
     this.#documents[slot] = undefined;
     this.#index.remove(slot);
     this.#vocabulary.remove(this.#words[slot]?.plain ?? []);
@@ -171,14 +179,14 @@ export class SearchPool {
       words: measureSpread(lexical, slots),
       meaning: measureSpread(cosine, slots),
     };
-    const isNamed = namesExactly(text);
+    const named = new Set(givenKeys(text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
     return slots.map((slot) => {
       const document = this.#documents[slot] as SearchDocument;
       const standing = judge(recordOf(document.id), contextTags);
       const parts = {
         words: weights.words * standardise(lexical[slot] as number, spreads.words),
         meaning: weights.meaning * standardise(cosine[slot] as number, spreads.meaning),
-        name: isNamed(document) ? NAMED_POINTS : 0,
+        name: named.has(slot) ? NAMED_POINTS : 0,
         record: RECORD_WEIGHT * standing.record,
         context: CONTEXT_WEIGHT * standing.context,
       };
