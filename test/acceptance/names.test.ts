@@ -7,7 +7,7 @@ import { execute } from "../support/execute.ts";
 import { exportedRows } from "../support/exported-rows.ts";
 import type { GatewayHome } from "../support/gateway-home.ts";
 import { clientKinds, connectClient, type TestClient } from "../support/mcp-client.ts";
-import { callJson, listNames, startNamesGateway } from "../support/names-scene.ts";
+import { callCapability, callJson, listNames, startNamesGateway } from "../support/names-scene.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 
 let home: GatewayHome;
@@ -29,13 +29,6 @@ async function restart(): Promise<void> {
   await runJson(["up"], { home: home.path });
   connected = await connectClient(home.path);
   ({ client } = connected);
-}
-
-/** What a capability called as a tool gives back. */
-async function callCapability(by: Client, name: string, input: Record<string, unknown> = {}): Promise<unknown> {
-  const { value, isError, text } = await callJson(by, name, input);
-  if (isError) throw new Error(text);
-  return value;
 }
 
 const code = (version: number): string => `return { version: ${version} }`;

@@ -54,3 +54,10 @@ function parse(text: string): unknown {
 export async function listNames(client: Client): Promise<string[]> {
   return (await client.listTools()).tools.map(({ name }) => name);
 }
+
+/** What a capability called as a tool gives back. */
+export async function callCapability(by: Client, name: string, input: Record<string, unknown> = {}): Promise<unknown> {
+  const { value, isError, text } = await callJson(by, name, input);
+  if (isError) throw new Error(text);
+  return value;
+}
