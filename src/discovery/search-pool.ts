@@ -138,9 +138,8 @@ export class SearchPool {
     // The measure is everything in here, so that a filter leaves scores as they are.
     const slots = [...this.#slots.values()];
     const channels = this.#score(request);
-    const candidates = this.#fuse(slots, channels, request).filter(({ document }) => request.accept(document));
-    const best = candidates.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
-    return this.#present(best.slice(0, request.limit), slots, channels, request);
+    const best = pickBest(this.#fuse(slots, channels, request), request.limit);
+    return this.#present(best, slots, channels, request);
   }
 
   #score(request: RankRequest): Channels {
@@ -180,8 +179,11 @@ export class SearchPool {
       meaning: measureSpread(cosine, slots),
     };
     const named = new Set(givenKeys(text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    return slots.map((slot) => {
+    const candidates: Candidate[] = [];
+    for (const slot of slots) {
+      const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot);
       const document = this.#documents[slot] as SearchDocument;
+      if (hasNothing || !request.accept(document)) continue;
       const standing = judge(recordOf(document.id), contextTags);
       const parts = {
         words: weights.words * standardise(lexical[slot] as number, spreads.words),
@@ -191,8 +193,9 @@ export class SearchPool {
         context: CONTEXT_WEIGHT * standing.context,
       };
       const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
-      return { slot, document, parts, total, standing };
-    });
+      candidates.push({ slot, document, parts, total, standing });
+    }
+    return candidates;
   }
 
   #present(best: readonly Candidate[], slots: readonly number[], channels: Channels, request: RankRequest): Ranked[] {
@@ -200,9 +203,7 @@ export class SearchPool {
     const mostWords = slots.reduce((most, slot) => Math.max(most, lexical[slot] as number), 0);
     const bestCosine = slots.reduce((most, slot) => Math.max(most, cosine[slot] as number), -1);
     let last = 1;
-    return best.flatMap(({ slot, document, parts, total, standing }): Ranked[] => {
-      const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && parts.name === 0;
-      if (hasNothing) return [];
+    return best.map(({ slot, document, parts, total, standing }): Ranked => {
       const probable = calibrate(request.tier, {
         cosine: cosine[slot] as number,
         bestCosine,
@@ -212,25 +213,32 @@ export class SearchPool {
       last = Math.min(last, parts.name > 0 ? Math.max(probable, SURE) : probable);
       const score = Math.round(last * 1000) / 1000;
       const index = this.#index;
-      return [
-        {
-          document,
-          score,
-          warnings: standing.warnings,
-          // most of what is ranked is never shown
-          get why() {
-            const texts: Partial<Record<Evidence, string>> = {
-              words: explainWords(query, (word) => index.fieldsOf(slot, word)),
-              meaning: explainMeaning(request.tier, cosine[slot] as number),
-              name: parts.name > 0 ? "the query names it" : "",
-              ...explainStanding(request.recordOf(document.id), request.contextTags),
-            };
-            return describeParts(parts, texts);
-          },
+      return {
+        document,
+        score,
+        warnings: standing.warnings,
+        // most of what is ranked is never shown
+        get why() {
+          const texts: Partial<Record<Evidence, string>> = {
+            words: explainWords(query, (word) => index.fieldsOf(slot, word)),
+            meaning: explainMeaning(request.tier, cosine[slot] as number),
+            name: parts.name > 0 ? "the query names it" : "",
+            ...explainStanding(request.recordOf(document.id), request.contextTags),
+          };
+          return describeParts(parts, texts);
         },
-      ];
+      };
     });
   }
+}
+
+/** Best first. Only what is among the best is sorted: of many thousands most are not. */
+function pickBest(candidates: readonly Candidate[], limit: number): Candidate[] {
+  const totals = Float64Array.from(candidates, ({ total }) => total).toSorted();
+  const least = totals[totals.length - limit] ?? -Infinity;
+  const best = candidates.filter(({ total }) => total >= least);
+  const sorted = best.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
+  return sorted.slice(0, limit);
 }
 
 /** Whoever names something means it. */

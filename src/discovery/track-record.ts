@@ -27,12 +27,14 @@ export interface Standing {
   readonly warnings: readonly string[];
 }
 
+const UNKNOWN: Standing = { record: 0, context: 0, warnings: [] };
+
 /**
  * Base rate, plus affinity with the context, minus a penalty for each tag under which it mostly fails;
  * all relative to what is believed of something that was never used.
  */
 export function judge(known: TrackRecord | undefined, contextTags: readonly string[]): Standing {
-  if (known === undefined) return { record: 0, context: 0, warnings: [] };
+  if (known === undefined) return UNKNOWN;
   const tallies = contextTags.flatMap((tag) => {
     const tally = known.tags.get(tag);
     return tally === undefined || tally.uses === 0 ? [] : [{ tag, ...tally }];
