@@ -77,15 +77,16 @@ export class Upstreams implements AsyncDisposable {
     const wanted = new Map(
       definitions.filter((definition) => definition.state === "usable").map((each) => [each.name, each]),
     );
+    const { db, scope } = this.#options;
+    const stored = new Map((await readOffers(db, scope)).map((each) => [each.server, each]));
+    const flags = await readFlags(db, scope);
+    // From here on at once: a server that is replaced is never missing in between.
+    this.#flags = flags;
     this.#unusable = definitions.filter((definition) => definition.state !== "usable");
     const leaving = [...this.#members.values()].filter(
       ({ definition, configHash }) => hashEntry(wanted.get(definition.name)?.entry) !== configHash,
     );
     for (const { definition } of leaving) this.#members.delete(definition.name);
-    const stored = new Map(
-      (await readOffers(this.#options.db, this.#options.scope)).map((each) => [each.server, each]),
-    );
-    this.#flags = await readFlags(this.#options.db, this.#options.scope);
     for (const definition of wanted.values()) {
       if (this.#members.has(definition.name)) continue;
       const configHash = hashEntry(definition.entry);
