@@ -67,8 +67,11 @@ export class CapabilityCalls {
     const asker = { scope: this.#scope, principal };
     if (CAPABILITY_NAME.test(name)) return this.#resolve(asker, name);
     const listed = ALIKE.test(name) ? await this.lists.read(principal) : [];
-    const [only, ...others] = listed.filter((tool) => fold(tool.name) === fold(name));
-    return only === undefined || others.length > 0 ? undefined : this.#resolve(asker, only.name);
+    const alike = listed.filter((tool) => fold(tool.name) === fold(name)).map((tool) => tool.name);
+    const [only, ...others] = alike;
+    if (others.length > 0)
+      throw new CapabilityRefused(`Ambiguous capability "${name}": it could be ${alike.toSorted().join(" or ")}`);
+    return only === undefined ? undefined : this.#resolve(asker, only);
   }
 
   async #resolve(asker: Asker, name: string): Promise<CapabilityTarget> {
