@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
-import { runPml } from "../support/pml.ts";
+import { runPml, until } from "../support/pml.ts";
 import { sendBytes } from "../support/wire-http.ts";
 import { servers } from "../support/upstream-servers.ts";
 
@@ -97,12 +97,16 @@ test("a client that offers HTTP/2 is served; only the shim's own request becomes
 test("whoever waits for an answer hears of it when the session ends or the call is cancelled", async () => {
   await using home = await startGateway({ chaos: servers.chaos("chaos") });
   const endpoint = await openEndpoint(home);
+  const underWay = (): Promise<void> =>
+    until("the call is under way", async () => (await home.server("chaos")).inFlight === 1);
   const cancelled = endpoint.call("c", "chaos__hang");
+  await underWay();
   const params = { requestId: "c" };
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
   expect(await endpoint.send({ body: cancel })).toMatchObject({ status: 202 });
   expect(await cancelled).toEqual({ status: 200, body: "" });
   const waiting = endpoint.call("w", "chaos__hang");
+  await underWay();
   expect(await endpoint.send({ method: "DELETE" })).toMatchObject({ status: 200 });
   expect((await waiting).body).toContain("The session ended before this was answered");
   expect(await endpoint.call("x", "chaos__echo", { text: "x" })).toMatchObject({ status: 404 });
