@@ -6,13 +6,12 @@ import type { Embedder } from "../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";
 import { packageRoot } from "../src/package-info.ts";
 import { Random } from "../test/support/random.ts";
-import { type Dataset, type Query, readDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
 import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
 import { cacheVectors } from "./discovery/vector-cache.ts";
 import type { Benchmark, Session } from "./support/benchmark.ts";
 
-const DEFAULT_DATA = "shared/discovery-dev";
 const SET = "metatool";
 const USES = 5;
 const SEED = 11;
@@ -30,8 +29,8 @@ export const discoveryLearning: Benchmark = {
   columns: [PLAIN, ADAPTED, LITE],
   async run(session) {
     await using scene = await openScene();
-    const dataset = readDatasets(session.data ?? DEFAULT_DATA).find(({ name }) => name === SET);
-    if (dataset === undefined) throw new Error(`${SET} is not in the data`);
+    const dataset = openDatasets(session).find(({ name }) => name === SET);
+    if (dataset === undefined) return session.note(`It takes the queries of the set ${SET}.`);
     const folder = join(packageRoot, ".cache", "models");
     await using plain = cacheVectors(createMinilmEmbedder({ folder, plain: true }));
     for (const [column, embedder] of [

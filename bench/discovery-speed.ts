@@ -5,13 +5,12 @@ import type { SearchDocument } from "../src/discovery/search.ts";
 import { SearchPool } from "../src/discovery/search-pool.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
 import { Random } from "../test/support/random.ts";
-import { readDatasets } from "./discovery/dataset.ts";
+import { openDatasets } from "./discovery/dataset.ts";
 import { byWordsAlone, type DiscoveryScene, openScene } from "./discovery/scene.ts";
 import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
 import { timeEach } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
 
-const DEFAULT_DATA = "shared/discovery-dev";
 const SIZES = [10_000, 100_000] as const;
 const SEARCHES = 100;
 const MODEL_SEARCHES = 40;
@@ -25,10 +24,8 @@ export const discoverySpeed: Benchmark = {
   columns,
   async run(session) {
     await using scene = await openScene();
-    const [largest] = readDatasets(session.data ?? DEFAULT_DATA).toSorted(
-      (a, b) => b.documents.length - a.documents.length,
-    );
-    if (largest === undefined) throw new Error("there is no data");
+    const [largest] = openDatasets(session).toSorted((a, b) => b.documents.length - a.documents.length);
+    if (largest === undefined) return;
     const texts = largest.queries.map(({ text }) => text);
     for (const [at, size] of SIZES.entries()) {
       const column = columns[at] ?? "";

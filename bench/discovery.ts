@@ -2,7 +2,7 @@ import { Bm25f, countWords } from "../src/discovery/bm25f.ts";
 import { MOST_DOCUMENT_PIECES, MOST_QUERY_PIECES, toEmbeddedText } from "../src/discovery/document-text.ts";
 import { toQueryWords } from "../src/discovery/query.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
-import { type Dataset, type Query, readDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList, type Quality } from "./discovery/metrics.ts";
 import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
 import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
@@ -14,7 +14,6 @@ type Results = Readonly<Record<System, Quality>>;
 
 const DEEPEST = 100;
 const RRF_CONSTANT = 60;
-const DEFAULT_DATA = "shared/discovery-dev";
 /** Sets over whose tools nothing was trained. */
 const CLEAN = ["apibank", "restbench-spotify", "restbench-tmdb", "toolalpaca"];
 
@@ -25,12 +24,13 @@ export const discovery: Benchmark = {
   async run(session) {
     await using scene = await openScene();
     const results = new Map<string, Results>();
-    for (const dataset of readDatasets(session.data ?? DEFAULT_DATA)) {
+    for (const dataset of openDatasets(session)) {
       session.progress(`${dataset.name}, ${dataset.documents.length} tools, ${dataset.queries.length} queries`);
       const measured = await measureSet(scene, dataset, session);
       results.set(dataset.name, measured);
       report(session, dataset.name, measured, {});
     }
+    if (results.size === 0) return;
     const goals = { product: { atLeast: 80 }, lexical: { atLeast: 70 } };
     report(session, "macro", combine([...results.values()]), goals);
     const clean = CLEAN.flatMap((name) => results.get(name) ?? []);

@@ -3,10 +3,9 @@ import { tokenizerPath } from "../src/discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "../src/discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "../src/discovery/embedding/wordpiece.ts";
 import { Random } from "../test/support/random.ts";
-import { type Dataset, type Query, readDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import type { Benchmark } from "./support/benchmark.ts";
 
-const DEFAULT_DATA = "shared/discovery-dev";
 const SEED = 20_261_115;
 const ROUNDS = 8;
 const QUERIES_PER_ROUND = 100;
@@ -39,7 +38,7 @@ export const speculation: Benchmark = {
   columns: ["right", "found", "run although unknown"],
   run(session) {
     const nearness = createNearness();
-    for (const dataset of readDatasets(session.data ?? DEFAULT_DATA)) {
+    for (const dataset of openDatasets(session)) {
       session.progress(dataset.name);
       const trials = simulate(dataset, nearness);
       const known = trials.filter((trial) => trial.known);

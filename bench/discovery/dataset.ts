@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Session } from "../support/benchmark.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 
 export interface Query {
@@ -24,8 +25,16 @@ interface ToolLine {
   readonly inputSchema?: { readonly properties?: Readonly<Record<string, { readonly description?: string }>> };
 }
 
+/** The sets in the folder that was given; none, and a word about it, where none was. */
+export function openDatasets(session: Session): Dataset[] {
+  if (session.data !== undefined) return readDatasets(session.data);
+  session.note("Not measured: give a folder of sets with --data <folder>.");
+  return [];
+}
+
 /** Every folder that has `tools.jsonl` and `queries.jsonl`, in the order of their names. */
-export function readDatasets(folder: string): Dataset[] {
+function readDatasets(folder: string): Dataset[] {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}`);
   const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, "queries.jsonl")));
   return names.toSorted().map((name) => ({
     name,
