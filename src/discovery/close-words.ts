@@ -1,13 +1,30 @@
 /** Of words this short only two swapped letters are forgiven: most are one letter from some other word. */
 const SHORT = 4;
 const TWO_ERRORS_FROM = 9;
+export const MOST_ERRORS = 2;
+
+/** A word, and which letters it has. */
+export interface KnownWord {
+  readonly word: string;
+  readonly letters: number;
+}
+
+/** One bit for each letter; letters of other alphabets share them. */
+export function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
 
 /** Words of the index that a word of a query may have been meant to be. */
-export function findCloseWords(word: string, known: Iterable<string>): string[] {
+export function findCloseWords(word: string, known: Iterable<KnownWord>): string[] {
   if (word.length < SHORT) return [];
-  let best = word.length >= TWO_ERRORS_FROM ? 2 : 1;
+  const letters = lettersOf(word);
+  let best = word.length >= TWO_ERRORS_FROM ? MOST_ERRORS : 1;
   let found: string[] = [];
-  for (const each of known) {
+  for (const { word: each, letters: others } of known) {
+    // an error changes two letters at most, and this is much quicker to see than how many errors there are
+    if (countBits(letters ^ others) > 2 * best) continue;
     if (Math.abs(each.length - word.length) > best || each.length < SHORT) continue;
     if (word.length === SHORT && !hasSameLetters(word, each)) continue;
     const errors = countErrors(word, each, best);
@@ -17,6 +34,12 @@ export function findCloseWords(word: string, known: Iterable<string>): string[] 
     found.push(each);
   }
   return found;
+}
+
+function countBits(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count += 1;
+  return count;
 }
 
 function hasSameLetters(a: string, b: string): boolean {

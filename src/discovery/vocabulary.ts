@@ -1,20 +1,29 @@
-import { findCloseWords } from "./close-words.ts";
+import { findCloseWords, type KnownWord, lettersOf, MOST_ERRORS } from "./close-words.ts";
 
 const LETTERS = /\p{L}+/gu;
 
 /** The words that documents are written with, to tell what a mistyped one was meant to be. */
 export class Vocabulary {
   readonly #counts = new Map<string, number>();
+  /** Words that differ much in length are not compared. */
+  readonly #byLength = new Map<number, Map<string, KnownWord>>();
 
   add(words: Iterable<string>): void {
-    for (const word of words) this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+    for (const word of words) {
+      const count = this.#counts.get(word) ?? 0;
+      this.#counts.set(word, count + 1);
+      if (count === 0) this.#ofLength(word.length).set(word, { word, letters: lettersOf(word) });
+    }
   }
 
   remove(words: Iterable<string>): void {
     for (const word of words) {
-      const left = (this.#counts.get(word) ?? 0) - 1;
+      const left = this.#count(word) - 1;
       if (left > 0) this.#counts.set(word, left);
-      else this.#counts.delete(word);
+      else {
+        this.#counts.delete(word);
+        this.#ofLength(word.length).delete(word);
+      }
     }
   }
 
@@ -23,11 +32,22 @@ export class Vocabulary {
     return text.replace(LETTERS, (word) => {
       const plain = word.toLowerCase();
       if (this.#counts.has(plain) || isEnglish(plain)) return word;
-      const close = findCloseWords(plain, this.#counts.keys());
+      const close = findCloseWords(plain, this.#wordsLike(plain));
       // most frequent first, then by the alphabet, whatever order they came in
       const [best] = close.toSorted((a, b) => this.#count(b) - this.#count(a) || (a < b ? -1 : 1));
       return best ?? word;
     });
+  }
+
+  *#wordsLike({ length }: string): Iterable<KnownWord> {
+    for (let each = length - MOST_ERRORS; each <= length + MOST_ERRORS; each += 1)
+      yield* this.#byLength.get(each)?.values() ?? [];
+  }
+
+  #ofLength(length: number): Map<string, KnownWord> {
+    const known = this.#byLength.get(length) ?? new Map<string, KnownWord>();
+    this.#byLength.set(length, known);
+    return known;
   }
 
   #count(word: string): number {
