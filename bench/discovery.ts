@@ -85,7 +85,7 @@ async function createBareRankers(
       .map((slot) => documents[slot]?.id ?? "");
   const byWords = ({ text }: Query): string[] => {
     const scores = new Float64Array(documents.length);
-    index.score(toQueryWords(text), scores);
+    index.createScore()(toQueryWords(text), scores);
     return toIds(scores);
   };
   const byMeaning = async ({ text }: Query): Promise<string[]> => {

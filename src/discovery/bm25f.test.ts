@@ -16,7 +16,7 @@ const documents = [
 
 function score(index: Bm25f, query: string): number[] {
   const scores = new Float64Array(documents.length);
-  index.score(
+  index.createScore()(
     splitWords(query).map((word) => ({ word, weight: 1 })),
     scores,
   );

@@ -11,7 +11,6 @@ const FIELDS = [
   { name: "tags", weight: 1 },
 ] as const;
 export type FieldName = (typeof FIELDS)[number]["name"];
-const FIELD_COUNT = FIELDS.length;
 
 /** How fast repetition saturates, and how much long texts are held back. */
 const SATURATION = 3;
@@ -103,20 +102,34 @@ export class Bm25f {
     }
   }
 
-  /** Adds each document's score to its slot of `scores`. */
-  score(query: readonly QueryWord[], scores: Float64Array): void {
+  /** For a text and its parts: what a word is worth in each document is computed once. */
+  createScore(): (query: readonly QueryWord[], scores: Float64Array) => void {
     const scales = this.#totals.map((total) => LENGTH_PENALTY / Math.max(total / Math.max(1, this.#count), 1e-9));
-    for (const { word, weight } of query) {
-      const postings = this.#postings.get(word);
-      if (postings === undefined) continue;
-      const found = postings.slots.length;
-      const rarity = weight * Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
-      for (let at = 0; at < found; at += 1) {
-        const slot = postings.slots[at] as number;
-        const frequency = weighFields(postings.counts[at] as number, this.#documents[slot]?.lengths ?? [], scales);
-        scores[slot] = (scores[slot] as number) + (rarity * frequency) / (frequency + SATURATION);
+    const known = new Map<string, Float64Array>();
+    return (query, scores) => {
+      for (const { word, weight } of query) {
+        const postings = this.#postings.get(word);
+        if (postings === undefined) continue;
+        const worth = known.get(word) ?? this.#weigh(postings, scales);
+        known.set(word, worth);
+        for (let at = 0; at < worth.length; at += 1) {
+          const slot = postings.slots[at] as number;
+          scores[slot] = (scores[slot] as number) + weight * (worth[at] as number);
+        }
       }
+    };
+  }
+
+  #weigh({ slots, counts }: Postings, scales: readonly number[]): Float64Array {
+    const found = slots.length;
+    const rarity = Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
+    const worth = new Float64Array(found);
+    for (let at = 0; at < found; at += 1) {
+      const lengths = this.#documents[slots[at] as number]?.lengths ?? [];
+      const frequency = weighFields(counts[at] as number, lengths, scales);
+      worth[at] = (rarity * frequency) / (frequency + SATURATION);
     }
+    return worth;
   }
 
   /** In which fields of a document a word stands. */
@@ -130,13 +143,15 @@ export class Bm25f {
   }
 }
 
+const WEIGHTS = FIELDS.map(({ weight }) => weight);
+
 function weighFields(packed: number, lengths: readonly number[], scales: readonly number[]): number {
   let frequency = 0;
-  for (let field = 0; field < FIELD_COUNT; field += 1) {
-    const count = (packed >>> (field * COUNT_BITS)) & MOST_COUNTED;
+  for (let field = 0, left = packed; left !== 0; field += 1, left >>>= COUNT_BITS) {
+    const count = left & MOST_COUNTED;
     if (count === 0) continue;
     const norm = 1 - LENGTH_PENALTY + (lengths[field] as number) * (scales[field] as number);
-    frequency += (count * (FIELDS[field] as (typeof FIELDS)[number]).weight) / norm;
+    frequency += (count * (WEIGHTS[field] as number)) / norm;
   }
   return frequency;
 }

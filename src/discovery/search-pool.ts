@@ -145,8 +145,9 @@ export class SearchPool {
   #score(request: RankRequest): Channels {
     const { text, clauses, vectors, tier } = request;
     const query = toQueryWords(text);
+    const score = this.#index.createScore();
     const lexical = this.#blend(clauses.length, (clause, scores) =>
-      this.#index.score(clause < 0 ? query : toQueryWords(clauses[clause] ?? ""), scores),
+      score(clause < 0 ? query : toQueryWords(clauses[clause] ?? ""), scores),
     );
     const matrix = tier === "lexical" ? undefined : this.#matrices[tier];
     const cosine = this.#blend(Math.max(0, vectors.length - 1), (clause, scores) =>
