@@ -111,11 +111,13 @@ export class RunCalls implements RunHost {
     const { journal } = this.#options;
     const guarded = target.kind === "tool" ? await this.#check(target.tool) : undefined;
     const { node, loop, args } = call;
+    this.#refuseAfterStop();
     const seq = journal.append({ kind: "call", node, loop, target, args, at: Date.now() });
     if (guarded?.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
     // What has effects is on disk before it goes out; what only reads can simply be made again.
     const hasEffects = guarded?.kind === "allowed" && guarded.effect !== "read";
     if (hasEffects) await journal.flush();
+    this.#refuseAfterStop();
     return { seq, hasEffects, outcome: await this.#perform(call, target, seq) };
   }
 
@@ -130,7 +132,13 @@ export class RunCalls implements RunHost {
         if (said === "give_up") return { seq, outcome: { ok: false, error: unknownOutcome(target.tool) } };
       }
     }
+    this.#refuseAfterStop();
     return { seq, outcome: await this.#perform(call, target, seq) };
+  }
+
+  /** The run may have stopped while something was waited for; then whoever goes on with it makes the call. */
+  #refuseAfterStop(): void {
+    if (this.#options.signal.aborted) throw new Stopped();
   }
 
   async #check(tool: string): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
@@ -174,9 +182,9 @@ export class RunCalls implements RunHost {
   }
 
   async #record({ seq, outcome, hasEffects = false }: Performed): Promise<CallAnswer> {
-    const { journal, replay, signal, caller } = this.#options;
+    const { journal, replay, caller } = this.#options;
     await replay.caughtUp;
-    if (signal.aborted) throw new Stopped();
+    this.#refuseAfterStop();
     this.#clock = Math.max(this.#clock, Date.now());
     journal.append({ kind: "answer", call: seq, clock: this.#clock, outcome });
     // Nobody waits for it, but the sooner it is on disk the less is left in doubt by a crash.

@@ -40,6 +40,9 @@ export class RunSession {
   readonly run: Run;
   readonly #options: SessionOptions;
   readonly #stop = new AbortController();
+  readonly #over = new AbortController();
+  readonly #nested = new Set<RunSession>();
+  readonly #nestedWork = new Set<Promise<unknown>>();
   #stopped: Ended | undefined;
 
   constructor(options: SessionOptions) {
@@ -53,9 +56,27 @@ export class RunSession {
     return this.#options.recorded.length > 0;
   }
 
-  /** Stops it until something is decided. */
+  /** Aborted when it has ended: nothing it called may go on without it. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Stops it, and what it called, until something is decided. */
   park(reason: ParkReason): void {
     this.#end({ kind: "parked", reason });
+    for (const each of this.#nested) each.park(reason);
+  }
+
+  /** A run that this one called: they stop together. */
+  adopt(nested: RunSession): void {
+    this.#nested.add(nested);
+    if (this.#stopped?.kind === "parked") nested.park(this.#stopped.reason);
+  }
+
+  /** Work on a run that this one called; it is over before this one is, or both would go on at once after a stop. */
+  supervise<T>(work: Promise<T>): Promise<T> {
+    this.#nestedWork.add(work);
+    return work;
   }
 
   async execute(): Promise<SessionResult> {
@@ -78,6 +99,8 @@ export class RunSession {
     } finally {
       signal.removeEventListener("abort", cancel);
       this.#stop.abort(); // calls that the program did not wait for
+      if (this.#stopped?.kind !== "parked") this.#over.abort();
+      await Promise.allSettled(this.#nestedWork);
     }
   }
 

@@ -88,9 +88,11 @@ export class Runner {
         newRunId: newId,
         guard: (tool) => plan.check(tool),
         resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),
-        callCapability: (call) => this.#callCapability(call, { progress, session, nested }),
+        callCapability: async (call) =>
+          (await session.supervise(this.#callCapability(call, { progress, session, nested }))) ?? STOPPED,
       },
     });
+    progress.parent?.adopt(session);
     return { session, result: await session.execute(), nested };
   }
 
@@ -133,7 +135,7 @@ export class Runner {
       session,
       nested,
     }: { progress: RunInProgress; session: RunSession; nested: Map<string, CalledCapability> },
-  ): Promise<AnswerEntry["outcome"]> {
+  ): Promise<AnswerEntry["outcome"] | undefined> {
     const { run: parent, depth } = progress;
     try {
       if (depth + 1 > this.#options.maxDepth) throw tooDeep(this.#options.maxDepth);
@@ -153,14 +155,16 @@ export class Runner {
       const known = session.wasResumed ? await findRun(this.#options.db, run.scope, run.id) : undefined;
       if (known !== undefined && isOver(known)) return storedOutcome(known);
       const recorded = known === undefined ? [] : await readJournal(this.#options.db, run.scope, run.id);
-      return await this.#runNested({ ...progress, run, runnable, recorded, depth: depth + 1, parent: session });
+      const signal = AbortSignal.any([progress.signal, session.over]);
+      return await this.#runNested({ ...progress, run, runnable, recorded, depth: depth + 1, parent: session, signal });
     } catch (error) {
       if (!(error instanceof PmlError)) throw error;
       return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
     }
   }
 
-  async #runNested(child: RunInProgress): Promise<AnswerEntry["outcome"]> {
+  /** undefined: it stopped, and its parent with it. */
+  async #runNested(child: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
     const started = performance.now();
     const { run, runnable, parent } = child;
     const remembered = await this.answerFromMemory(child);
@@ -171,7 +175,7 @@ export class Runner {
       await parent?.journal.flush();
       await parkRun(this.#options.db, run, { entries: await session.journal.close(), approvalId: undefined });
       parent?.park(ended.reason);
-      return new Promise(() => undefined); // the parent has stopped with it
+      return undefined;
     }
     await this.remember({ run, runnable, journal: session.journal, logs, ended, nested, started });
     await this.keepForMemory(child, result);
@@ -180,6 +184,9 @@ export class Runner {
     return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
   }
 }
+
+/** The answer to a call of a run that has stopped. */
+const STOPPED = new Promise<never>(() => undefined);
 
 export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "recordId" | "version" | "sourceHash"> {
   const { id, version, sourceHash } = capability;

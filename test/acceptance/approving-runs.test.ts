@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -77,6 +78,32 @@ describe("a program that writes", () => {
     const declined = await execute(nobody.client, { code: `await mcp.counting.drop({ key: "y" })` });
     expect(declined.status).toBe("approval_required");
     expect(scene.happened().filter((line) => line.startsWith("drop"))).toEqual([]);
+  });
+
+  test("stops what it called elsewhere too, and nothing of that happens twice", async () => {
+    await using scene = await openScene({ permissions: { allow: ["counting:add"], ask: ["counting:drop"] } });
+    const home = scene.home.path;
+    await using connected = await connectClient(home);
+    const { client } = connected;
+    // a computed name is only asked about when it is called
+    const left = { code: `return await mcp.counting[args.tool]({ key: "left" })`, args: { tool: "drop" } };
+    const approveAll = async (asked: Awaited<ReturnType<typeof execute>>): Promise<typeof asked> => {
+      if (asked.status !== "approval_required") return asked;
+      await runJson(["approve", asked.approval?.id ?? ""], { home });
+      return approveAll(await execute(client, { continue_workflow: { workflow_id: asked.workflowId } }));
+    };
+    const learned = await approveAll(await execute(client, { ...left, name: "util:left" }));
+    expect(learned).toMatchObject({ status: "success", capabilityName: "util:left" });
+    const slow = `await mcp.counting.slow({ ms: 700 }); return await mcp.counting.add({ key: "right" + args.n })`;
+    await execute(client, { code: slow, args: { n: 0 }, name: "util:right" });
+    const asked = await execute(client, {
+      code: `return await Promise.all([capabilities.util.left({ tool: "drop" }), capabilities.util.right({ n: 1 })])`,
+    });
+    expect(asked).toMatchObject({ status: "approval_required" });
+    await sleep(1_500);
+    expect(scene.happened()).not.toContain("add right1");
+    expect(await approveAll(asked)).toMatchObject({ status: "success" });
+    expect(scene.happened().filter((line) => line === "add right1")).toHaveLength(1);
   });
 
   test("can be allowed for good, for this very program only", async () => {
