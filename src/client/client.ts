@@ -52,6 +52,8 @@ export class PmlClientError extends Error {
   }
 }
 
+/** As it is written, or as it is listed; a server may be called `capture`. */
+const CAPABILITY_NAME = /^cap(?::|__)/;
 const LONGEST_CALL_MS = 60 * 60 * 1000;
 
 /** PML from a program: names, versions, calls and searches, over MCP as agents use it. */
@@ -85,7 +87,7 @@ export class PmlClient implements AsyncDisposable {
     const result = await this.#callTool(name, args, options);
     if (result.isError === true) throw toError(result);
     // Structured content is an object, so other results of capabilities are wrapped there and not in the text.
-    return name.startsWith("cap") ? unwrap({ ...result, structuredContent: undefined }) : unwrap(result);
+    return CAPABILITY_NAME.test(name) ? unwrap({ ...result, structuredContent: undefined }) : unwrap(result);
   }
 
   /** Runs a program or a capability. A failure of it is an answer with `status: "error"`. */

@@ -6,8 +6,11 @@ import { expect, test } from "vitest";
 import { connectPml, type PmlClient, PmlClientError } from "../../src/client/client.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { packageRoot } from "../../src/package-info.ts";
+import { makeFolder } from "../support/folder.ts";
+import { startGateway } from "../support/gateway-home.ts";
 import { startNamesGateway } from "../support/names-scene.ts";
 import { PML, testEnvironment } from "../support/pml.ts";
+import { servers } from "../support/upstream-servers.ts";
 
 const run = promisify(execFile);
 
@@ -75,4 +78,19 @@ test("[FR041] [FR042] [FR043] [FR044] the client looks up, asks, calls and runs 
     "1 local sha256: 1 3 true",
     "capability_not_found Did you mean util:add?",
   ]);
+});
+
+test("a server whose name only begins like a capability's keeps its structured results", async () => {
+  await using folder = await makeFolder();
+  const file = join(folder.path, "script.json");
+  const shot = { content: [{ type: "text", text: "a picture" }], structuredContent: { width: 640 } };
+  writeFileSync(
+    file,
+    JSON.stringify({ tools: [{ name: "shot", inputSchema: { type: "object" } }], results: { shot } }),
+  );
+  await using home = await startGateway({ capture: servers.scripted(file) });
+  await home.ready("capture");
+  const { url = "", token = "" } = readDaemonAddress(home.path) ?? {};
+  await using pml = await connectPml({ url: `${url}/mcp`, token });
+  expect(await pml.call("capture:shot")).toEqual({ width: 640 });
 });
