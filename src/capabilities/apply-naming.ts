@@ -49,7 +49,8 @@ export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramTo
   const holder = await findNameHolder(tx, asker.scope, { name: name.displayName, ...policy });
   if (holder !== undefined && onConflict === "version" && holder.kind !== "reserved")
     return { id: await becomeVersion(tx, program, { record, target: holder.id }), warnings };
-  if (holder !== undefined && onConflict !== "suffix") throw nameTaken(name.displayName, holder, asker.scope);
+  if (holder !== undefined && onConflict !== "suffix")
+    throw nameTaken(name.displayName, holder, asker.scope, CONFLICT_HINT);
   const free = holder === undefined ? name : await firstFree(tx, asker.scope, { name, policy });
   await giveName(tx, program, { record, name: free });
   return { id, warnings };
@@ -68,7 +69,8 @@ export async function checkNaming(
   }
   const holder = await findNameHolder(db, asker.scope, { name: name.displayName, ...policy });
   if (holder === undefined || naming.onConflict === "suffix") return warnings;
-  if (naming.onConflict !== "version" || holder.kind === "reserved") throw nameTaken(naming.name, holder, asker.scope);
+  if (naming.onConflict !== "version" || holder.kind === "reserved")
+    throw nameTaken(naming.name, holder, asker.scope, CONFLICT_HINT);
   await refuseTakenTag(db, asker.scope, { id: holder.id, tag: naming.versionTag });
   return warnings;
 }
@@ -209,7 +211,15 @@ function alreadyNamed(name: string): string {
   return `This program is the capability ${name} already; dns:rename gives it another name`;
 }
 
-export function nameTaken(name: string, holder: NameHolder, { org, project }: Scope): PmlError {
+/** Where a program gets a name, and not where one is changed. */
+const CONFLICT_HINT = 'Choose another name, or pass on_conflict: "version" or "suffix".';
+
+export function nameTaken(
+  name: string,
+  holder: NameHolder,
+  { org, project }: Scope,
+  otherwise = "Choose another name.",
+): PmlError {
   const message = `Capability name '${name}' already exists in scope ${org}.${project}`;
   if (holder.kind === "reserved") {
     const until = holder.until.toISOString().slice(0, 10);
@@ -218,8 +228,6 @@ export function nameTaken(name: string, holder: NameHolder, { org, project }: Sc
     });
   }
   const hint =
-    holder.kind === "alias"
-      ? `It is a former name of ${holder.displayName}; choose another one.`
-      : 'Choose another name, or pass on_conflict: "version" or "suffix".';
+    holder.kind === "alias" ? `It is a former name of ${holder.displayName}; choose another one.` : otherwise;
   return new PmlError("capability_name_taken", message, { hint });
 }

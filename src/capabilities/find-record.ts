@@ -56,6 +56,9 @@ export function aliasWarning({ alias, displayName }: FoundRecord): string | unde
 
 export function notFound(text: string, closest: string | undefined): PmlError {
   return new PmlError("capability_not_found", `Capability not found: ${text.replace(/^cap:/, "")}`, {
-    hint: closest === undefined ? "pml_discover finds capabilities by intent." : `Did you mean ${closest}?`,
+    hint:
+      closest === undefined
+        ? "pml_discover, or pml discover, finds capabilities by intent."
+        : `Did you mean ${closest}?`,
   });
 }
