@@ -73,9 +73,16 @@ export class RunSession {
     if (this.#stopped?.kind === "parked") nested.park(this.#stopped.reason);
   }
 
+  /** It has ended: a loop may call many. */
+  release(nested: RunSession): void {
+    this.#nested.delete(nested);
+  }
+
   /** Work on a run that this one called; it is over before this one is, or both would go on at once after a stop. */
   supervise<T>(work: Promise<T>): Promise<T> {
     this.#nestedWork.add(work);
+    const forget = (): void => void this.#nestedWork.delete(work);
+    work.then(forget, forget);
     return work;
   }
 

@@ -93,7 +93,9 @@ export class Runner {
       },
     });
     progress.parent?.adopt(session);
-    return { session, result: await session.execute(), nested };
+    const result = await session.execute();
+    progress.parent?.release(session);
+    return { session, result, nested };
   }
 
   async remember(ended: Omit<EndedRun, "durationMs"> & { readonly started: number }): Promise<Trace> {
