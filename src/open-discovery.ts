@@ -4,6 +4,7 @@ import type { Config } from "./config/load-config.ts";
 import { readSecret } from "./config/secret-reference.ts";
 import type { Db } from "./db/client.ts";
 import { Discovery, type Language } from "./discovery/discovery.ts";
+import { describeParameters } from "./discovery/document-text.ts";
 import type { Embedder } from "./discovery/embedding/embedder.ts";
 import { createHttpEmbedder } from "./discovery/embedding/http-embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./discovery/embedding/minilm-embedder.ts";
@@ -64,27 +65,13 @@ function openLanguage(log: Logger): Language {
 function memoiseDocuments(tools: ToolDirectory): () => readonly SearchDocument[] {
   let known: { readonly version: number; readonly documents: readonly SearchDocument[] } | undefined;
   return () => {
-    if (known?.version !== tools.version)
-      known = { version: tools.version, documents: tools.all.map((tool) => toDocument(tool)) };
+    if (known?.version !== tools.version) known = { version: tools.version, documents: tools.all.map(describeTool) };
     return known.documents;
   };
 }
 
-function toDocument({ id, description = "", inputSchema }: CallableTool): SearchDocument {
+function describeTool({ id, description = "", inputSchema }: CallableTool): SearchDocument {
   const colon = id.indexOf(":");
-  const properties = (inputSchema?.["properties"] ?? {}) as Readonly<
-    Record<string, { description?: unknown } | boolean>
-  >;
-  return {
-    id,
-    kind: "tool",
-    server: id.slice(0, colon),
-    name: id.slice(colon + 1),
-    description,
-    parameters: Object.entries(properties).map(([name, schema]) => {
-      const text = typeof schema === "object" ? schema.description : undefined;
-      return { name, description: typeof text === "string" ? text : "" };
-    }),
-    tags: [],
-  };
+  const [server, name] = [id.slice(0, colon), id.slice(colon + 1)];
+  return { id, kind: "tool", server, name, description, parameters: describeParameters(inputSchema), tags: [] };
 }

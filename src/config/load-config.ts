@@ -4,6 +4,7 @@ import { findClosest } from "./closest.ts";
 import { type ConfigFile, findConfigFile } from "./config-file.ts";
 import { type Environment, resolveHome } from "./environment.ts";
 import { configSchema, type ConfigValues } from "./schema.ts";
+import { isObject } from "../json.ts";
 
 /** Settings given on the command line; they win over everything else. */
 export interface ConfigFlags {
@@ -111,15 +112,11 @@ function setPath(target: Record<string, unknown>, [key, ...rest]: string[], valu
   const child = target[key] ?? {};
   target[key] = child;
   // A file that has something else here is reported by validation, with its place in the file.
-  if (isRecord(child)) setPath(child, rest, value);
+  if (isObject(child)) setPath(child, rest, value);
 }
 
 function findPath(target: unknown, path: readonly string[]): unknown {
-  return path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), target);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return path.reduce((value, key) => (isObject(value) ? value[key] : undefined), target);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,9 +1,19 @@
+import { isObject, type JsonSchema } from "../json.ts";
 import type { SearchDocument } from "./search.ts";
 import { spellOut } from "./words.ts";
 
 /** More of a description says little more, and costs time. */
 export const MOST_DOCUMENT_PIECES = 126;
 export const MOST_QUERY_PIECES = 254;
+
+/** The parameters that a schema of arguments names. */
+export function describeParameters(schema: JsonSchema | undefined): SearchDocument["parameters"] {
+  const properties = schema?.["properties"];
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
+    const description = isObject(property) ? property["description"] : undefined;
+    return { name, description: typeof description === "string" ? description : "" };
+  });
+}
 
 /** What stands for a document where meaning is compared. */
 export function toEmbeddedText({ server, name, description, parameters }: SearchDocument): string {

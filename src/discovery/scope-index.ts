@@ -8,7 +8,7 @@ import {
   readScopeChanges,
   type ScopeChanges,
 } from "./discovery-store.ts";
-import { MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
+import { describeParameters, MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
 import { type KeyedText, keyText, type VectorShelf } from "./embedding/vector-shelf.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
@@ -110,7 +110,7 @@ export class ScopeIndex {
       const rows = await listCapabilityDocuments(db, scope);
       await this.#replaceDocuments([
         ...current.map((document) => ({ document, owner: undefined })),
-        ...rows.map((row) => ({ document: toDocument(row), owner: row.owner })),
+        ...rows.map((row) => ({ document: describeCapability(row), owner: row.owner })),
       ]);
       this.#tools = current;
       this.#version = changes.version;
@@ -238,20 +238,14 @@ export class ScopeIndex {
   }
 }
 
-function toDocument(row: CapabilityDocumentRow): SearchDocument {
-  const properties = (row.parameters["properties"] ?? {}) as Readonly<
-    Record<string, { description?: string } | boolean>
-  >;
+function describeCapability(row: CapabilityDocumentRow): SearchDocument {
   return {
     id: `cap:${row.id}`,
     kind: "capability",
     server: row.namespace,
     name: row.name,
     description: row.description,
-    parameters: Object.entries(properties).map(([name, schema]) => ({
-      name,
-      description: typeof schema === "object" ? (schema.description ?? "") : "",
-    })),
+    parameters: describeParameters(row.parameters),
     tags: row.tags,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../json.ts";
+import { isObject, type JsonSchema } from "../json.ts";
 
 /** A field of a result, by where it is in it, and what it may be called elsewhere. */
 export interface OutputField {
@@ -92,8 +92,4 @@ function splitWords(text: string): string[] {
 function singular(word: string): string {
   if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
   return /[^s]s$/.test(word) && word.length > 3 && !/(?:us|is)$/.test(word) ? word.slice(0, -1) : word;
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

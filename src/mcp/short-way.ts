@@ -10,6 +10,7 @@ import type {
   ServerContext,
   Transport,
 } from "@modelcontextprotocol/server";
+import { isObject } from "../json.ts";
 
 type HandleCall = (request: CallToolRequest, ctx: ServerContext) => Promise<CallToolResult>;
 
@@ -161,8 +162,4 @@ interface Cancellation {
 
 function isCancellation(message: unknown): message is Cancellation {
   return isObject(message) && message["method"] === "notifications/cancelled" && isObject(message["params"]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { BAGGAGE_META_KEY, TRACEPARENT_META_KEY, TRACESTATE_META_KEY } from "@modelcontextprotocol/server";
 import { trace } from "@opentelemetry/api";
 import { findTraceparent, isTraceparent } from "../tracing.ts";
+import { isObject } from "../json.ts";
 
 /**
  * A trace context that comes with the HTTP request counts as if it were in its `_meta`, from where it
@@ -26,8 +27,4 @@ function hasParams(body: unknown): body is MessageWithParams {
   if (!isObject(body) || !isObject(body["params"])) return false;
   const meta = body["params"]["_meta"];
   return meta === undefined || isObject(meta);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isModern } from "./current-protocol.ts";
 import { anyResult } from "./passthrough.ts";
+import { isObject } from "../json.ts";
 
 interface CallRequest {
   readonly method: string;
@@ -190,8 +191,4 @@ function isProgress(params: unknown): params is Progress & { readonly progressTo
 
 function isError(error: unknown): error is { code: number; message: string; data?: unknown } {
   return isObject(error) && typeof error["code"] === "number" && typeof error["message"] === "string";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
