@@ -95,7 +95,7 @@ describe("one name, two clients", () => {
 });
 
 describe("naming", () => {
-  test("[FR002] [FR003] [FR004] [13.3-AC1] [13.3-AC2] [13.3-AC4] [13.3-AC5] [S2-E1] [S2-E2] [NFR006] [13.3-AC3] [FR035] [TS-X2] [S2-AC3] [S2-T2] [S2-R1] a name is checked before anything runs, and collides", async () => {
+  test("[FR002] [FR003] [FR004] [13.3-AC1] [13.3-AC2] [13.3-AC4] [13.3-AC5] [S2-E1] [S2-E2] [13.3-AC3] [FR035] [TS-X2] [S2-AC3] [S2-T2] [S2-R1] a name is checked before anything runs, and collides", async () => {
     const invalid = await execute(client, { code: "return 1", name: "invalid name!" });
     expect(invalid.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
     const made = await execute(client, { code: "return 'read'", name: "fs:read_json" });

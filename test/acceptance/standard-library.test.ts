@@ -133,7 +133,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
   });
 });
 
-test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [FR039] [FR040] [13.12-AC10] history has every version, newest first, with what changed", async () => {
+test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [13.12-AC10] history has every version, newest first, with what changed", async () => {
   const name = "transform:validate_schema";
   const code = "return { valid: true, path: args.path }";
   await call("dns:update", { name, code, version_tag: "v1.1.0", change_summary: "always valid" });

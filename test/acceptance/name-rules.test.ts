@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { execute } from "../support/execute.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { callJson, listNames, startNamesGateway } from "../support/names-scene.ts";
+import { runPml } from "../support/pml.ts";
+import { startRemoteGateway } from "../support/remote-gateway.ts";
+
+test("[13.3-AC3] [NFR006] in strict mode a namespace that is not standard is an error, and nothing runs", async () => {
+  await using home = await startNamesGateway({ naming: { strict: true } });
+  await using connected = await connectClient(home.path);
+  const { client } = connected;
+  const unknown = await execute(client, { code: "return 'xyz'", name: "xyz:read_file" });
+  expect(unknown).toMatchObject({ status: "error", error: { code: "capability_name_invalid" } });
+  expect(unknown.error?.message).toContain('Unknown namespace "xyz"');
+  const bare = await execute(client, { code: "return 'bare'", name: "my-config-reader" });
+  expect(bare.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
+  const standard = await execute(client, { code: "return 'fs'", name: "fs:read_file" });
+  expect(standard).toMatchObject({ status: "success", capabilityName: "fs:read_file", warnings: [] });
+});
+
+test("[FR040] what is private is its owner's alone, what is for the project, the organisation or all is shared, after a restart too", async () => {
+  await using gateway = await startRemoteGateway({});
+  const [ada, bob] = await Promise.all(["ada", "bob"].map((sub) => gateway.issuer.sign({ sub })));
+  const wire = (visibility: string): string => `cap__util__for_${visibility}`;
+  const kinds = ["private", "project", "org", "public"] as const;
+  {
+    await using owner = await gateway.connect(ada ?? "", "auto");
+    for (const visibility of kinds) {
+      const code = `return "for ${visibility}"`;
+      const made = await execute(owner, { code, name: `util:for_${visibility}`, visibility });
+      expect(made).toMatchObject({ status: "success", capabilityName: `util:for_${visibility}` });
+    }
+  }
+  const look = async (token: string): Promise<[listed: string[], found: boolean[]]> => {
+    await using client = await gateway.connect(token, "auto");
+    const names = await listNames(client);
+    const found = await Promise.all(
+      kinds.map(async (kind) => !(await callJson(client, "dns:lookup", { name: `util:for_${kind}` })).isError),
+    );
+    return [kinds.filter((kind) => names.includes(wire(kind))), found];
+  };
+  const all = [[...kinds], [true, true, true, true]];
+  const shared = [kinds.slice(1), [false, true, true, true]];
+  expect([await look(ada ?? ""), await look(bob ?? "")]).toEqual([all, shared]);
+  await using other = await gateway.connect(bob ?? "", "auto");
+  const hidden = await callJson(other, "dns:lookup", { name: "util:for_private" });
+  const missing = await callJson(other, "dns:lookup", { name: "util:for_prixxxx" });
+  // the two answers differ in the name that was asked for and in nothing else
+  expect(hidden.text.replaceAll("util:for_private", "?")).toBe(missing.text.replaceAll("util:for_prixxxx", "?"));
+
+  await runPml(["down"], { home: gateway.home.path });
+  await runPml(["up"], { home: gateway.home.path, env: { PML_PORT: new URL(gateway.url).port } });
+  expect([await look(ada ?? ""), await look(bob ?? "")]).toEqual([all, shared]);
+});
