@@ -21,7 +21,6 @@ test("[13.3-AC3] [NFR006] in strict mode a namespace that is not standard is an 
 test("[FR040] what is private is its owner's alone, what is for the project, the organisation or all is shared, after a restart too", async () => {
   await using gateway = await startRemoteGateway({});
   const [ada, bob] = await Promise.all(["ada", "bob"].map((sub) => gateway.issuer.sign({ sub })));
-  const wire = (visibility: string): string => `cap__util__for_${visibility}`;
   const kinds = ["private", "project", "org", "public"] as const;
   {
     await using owner = await gateway.connect(ada ?? "", "auto");
@@ -37,7 +36,7 @@ test("[FR040] what is private is its owner's alone, what is for the project, the
     const found = await Promise.all(
       kinds.map(async (kind) => !(await callJson(client, "dns:lookup", { name: `util:for_${kind}` })).isError),
     );
-    return [kinds.filter((kind) => names.includes(wire(kind))), found];
+    return [kinds.filter((kind) => names.includes(`cap__util__for_${kind}`)), found];
   };
   const all = [[...kinds], [true, true, true, true]];
   const shared = [kinds.slice(1), [false, true, true, true]];
