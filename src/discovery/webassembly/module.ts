@@ -45,7 +45,7 @@ export class Frame {
   }
 }
 
-export function toLocal(index: number): Local {
+function toLocal(index: number): Local {
   const get = [0x20, ...unsigned(index)];
   const set = (value: Code): Code => code(value, [0x21, ...unsigned(index)]);
   return {

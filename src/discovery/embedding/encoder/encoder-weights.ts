@@ -92,7 +92,7 @@ function addToRows(rows: Float32Array, others: Float32Array): Float32Array {
 }
 
 /** Matrices with the same inputs as one, with as many bits for each output as its sum can do with. */
-function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
+export function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
   const outputs = matrices.reduce((sum, { bias }) => sum + bias.length, 0);
   const inputs = matrices.reduce((sum, { weight }) => sum + weight.length, 0) / outputs;
   const weights = arena.allocate(outputs * inputs * SHORT_BYTES);

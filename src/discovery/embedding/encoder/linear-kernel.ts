@@ -9,7 +9,6 @@ export const BLOCK = 8;
 export const BLOCK_FACTORS_BYTES = 2 * BLOCK * FLOAT_BYTES;
 /** A step takes two inputs of a token. */
 const STEP_BYTES = 2 * SHORT_BYTES;
-const UNROLLED = 4;
 /** How many tokens are computed together: as many sums as there are registers for, then what is left. */
 const HEIGHTS = [4, 2, 1] as const;
 
@@ -68,13 +67,13 @@ function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
   const [first, second] = [frame.declare("v128"), frame.declare("v128")];
   const sums = Array.from({ length: HEIGHTS[0] }, () => [frame.declare("v128"), frame.declare("v128")] as const);
 
-  const step = (rows: typeof sums, number: number): Code =>
+  const step = (rows: typeof sums): Code =>
     code(
-      first.set(v128.load(weight.get, number * 2 * VECTOR_BYTES)),
-      second.set(v128.load(weight.get, number * 2 * VECTOR_BYTES + VECTOR_BYTES)),
+      first.set(v128.load(weight.get)),
+      second.set(v128.load(weight.get, VECTOR_BYTES)),
       ...rows.map(([low, high], row) =>
         code(
-          pair.set(v128.loadSplat(at.get, row * ACTIVATION_STRIDE + number * STEP_BYTES)),
+          pair.set(v128.loadSplat(at.get, row * ACTIVATION_STRIDE)),
           low.set(i32x4.add(low.get, i32x4.dot(pair.get, first.get))),
           high.set(i32x4.add(high.get, i32x4.dot(pair.get, second.get))),
         ),
@@ -98,12 +97,7 @@ function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
       at.set(token.get),
       weight.set(weights.get),
       end.set(i32.add(token.get, depth.get)),
-      repeatWhile(
-        i32.isBelow(at.get, end.get),
-        ...Array.from({ length: UNROLLED }, (_, number) => step(rows, number)),
-        at.advance(UNROLLED * STEP_BYTES),
-        weight.advance(UNROLLED * 2 * VECTOR_BYTES),
-      ),
+      repeatWhile(i32.isBelow(at.get, end.get), step(rows), at.advance(STEP_BYTES), weight.advance(2 * VECTOR_BYTES)),
       ...rows.map(finish),
     );
   };
