@@ -13,8 +13,6 @@ export const tokenizerPath = model.tokenizerPath;
 const CHARACTERS_AT_ONCE = 400;
 
 export interface MinilmOptions {
-  /** Where merged weights are kept. */
-  readonly folder: string;
   /** Leaves the adapter out: for comparisons. */
   readonly plain?: boolean;
 }
@@ -26,12 +24,12 @@ interface Waiting {
 }
 
 /** The model that ships with the package, in a thread of its own that starts with the first text. */
-export function createMinilmEmbedder({ folder, plain = false }: MinilmOptions): Embedder {
+export function createMinilmEmbedder({ plain = false }: MinilmOptions = {}): Embedder {
   const adapter = plain ? undefined : join(packageRoot, "models", "minilm-pml-lora.safetensors");
   const suffix =
     adapter === undefined ? "" : `+${createHash("sha256").update(readFileSync(adapter)).digest("hex").slice(0, 12)}`;
   const { weightsPath: weights, tokenizerPath: tokenizer } = model;
-  const thread = new ModelThread({ weights, tokenizer, adapter, folder });
+  const thread = new ModelThread({ weights, tokenizer, adapter });
   return {
     id: `minilm-l6-v2-i16${suffix}`,
     dimensions: model.dimensions,

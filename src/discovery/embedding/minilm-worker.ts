@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
-import { mergeAdapter } from "./merge-adapter.ts";
 import type { FromModel, ModelPaths, ToModel } from "./model-messages.ts";
-import { parseSafetensors } from "./safetensors.ts";
+import { SafetensorsFile } from "./safetensors.ts";
 import { readWordpiece } from "./wordpiece.ts";
 
 /** The thread that runs the model: it computes for milliseconds a text and would hold up everything else. */
@@ -17,13 +16,19 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** What the model was trained to see before and after a text. */
 const [BEFORE, AFTER] = [101, 102] as const;
 
-async function load(): Promise<(texts: readonly string[]) => Float32Array[]> {
-  const { weights, tokenizer, adapter, folder } = workerData as ModelPaths;
-  const path = adapter === undefined ? weights : await mergeAdapter({ base: weights, adapter, folder });
-  const encoder = new Encoder(parseSafetensors(new Uint8Array(await readFile(path))));
+function load(): (texts: readonly string[]) => Float32Array[] {
+  const { weights, tokenizer, adapter } = workerData as ModelPaths;
+  const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
+}
+
+function readEncoder(weights: string, adapter: string | undefined): Encoder {
+  using base = new SafetensorsFile(weights);
+  if (adapter === undefined) return new Encoder(base);
+  using changes = new SafetensorsFile(adapter);
+  return new Encoder(addAdapter(base, changes));
 }
 
 /** As many texts together as the encoder takes. */
@@ -42,7 +47,7 @@ function group(texts: readonly (readonly number[])[]): (readonly number[])[][] {
 }
 
 try {
-  const embed = await load();
+  const embed = load();
   port.on("message", ({ texts }: ToModel) => {
     try {
       send({ kind: "vectors", vectors: embed(texts) });

@@ -4,8 +4,6 @@ export interface ModelPaths {
   readonly tokenizer: string;
   /** undefined: the model as it was published. */
   readonly adapter: string | undefined;
-  /** For the weights with the adapter merged into them. */
-  readonly folder: string;
 }
 
 /** Some texts at a time; the answers come in the same order. */

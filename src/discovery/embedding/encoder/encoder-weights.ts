@@ -1,4 +1,4 @@
-import { readFloats, type Safetensors, type Tensor } from "../safetensors.ts";
+import { readFloats, type Tensors } from "../safetensors.ts";
 import { BLOCK, BLOCK_FACTORS_BYTES } from "./linear-kernel.ts";
 import type { Arena } from "./arena.ts";
 import { ACTIVATION_RANGE, HEAD_WIDTH, LAYERS, SHORT_BYTES, WIDTH } from "./shape.ts";
@@ -32,23 +32,17 @@ export interface EncoderWeights {
   readonly layers: readonly EncoderLayer[];
 }
 
-/** Puts the weights of the file into memory as the kernels want them. */
-export function readEncoderWeights({ tensors }: Safetensors, arena: Arena): EncoderWeights {
-  const get = (name: string): Tensor => {
-    const tensor = tensors.get(name) ?? tensors.get(`bert.${name}`);
-    if (tensor === undefined) throw new Error(`the model's file has no ${name}`);
-    return tensor;
-  };
-  const floats = (name: string): Float32Array => readFloats(get(name));
+/** Puts the weights of the model into memory as the kernels want them. */
+export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeights {
+  const floats = (name: string): Float32Array => readFloats(tensors.read(name));
   const norm = (name: string): number => arena.putFloats([...floats(`${name}.weight`), ...floats(`${name}.bias`)]);
   const linear = (...parts: readonly LinearPart[]): LinearLayer =>
     packLinear(
       parts.map(({ name, times = 1 }) => ({ weight: floats(`${name}.weight`), bias: floats(`${name}.bias`), times })),
       arena,
     );
-  const words = get("embeddings.word_embeddings.weight");
   return {
-    words: new Float16Array(words.bytes.slice().buffer),
+    words: new Float16Array(tensors.read("embeddings.word_embeddings.weight").bytes.buffer),
     positions: addToRows(
       floats("embeddings.position_embeddings.weight"),
       floats("embeddings.token_type_embeddings.weight"),

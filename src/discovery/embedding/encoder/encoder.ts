@@ -1,6 +1,6 @@
 import { compileKernels } from "../../webassembly/module.ts";
 import { normalise } from "../embedder.ts";
-import type { Safetensors } from "../safetensors.ts";
+import type { Tensors } from "../safetensors.ts";
 import { Arena } from "./arena.ts";
 import { mixture, scores, softmax } from "./attention-kernels.ts";
 import { type EncoderLayer, type EncoderWeights, type LinearLayer, readEncoderWeights } from "./encoder-weights.ts";
@@ -43,8 +43,8 @@ export class Encoder {
   readonly #run: ReturnType<ReturnType<typeof compileKernels<typeof KERNELS>>>;
   readonly #at: Readonly<Record<keyof ReturnType<typeof allocateRows>, number>>;
 
-  constructor(file: Safetensors) {
-    this.#weights = readEncoderWeights(file, this.#arena);
+  constructor(tensors: Tensors) {
+    this.#weights = readEncoderWeights(tensors, this.#arena);
     this.#at = allocateRows(this.#arena);
     this.#run = compileKernels(KERNELS)(this.#arena.memory);
   }
