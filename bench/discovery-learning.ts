@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { createHash } from "node:crypto";
 import type { Scope } from "../src/capabilities/scope.ts";
 import type { Discovery } from "../src/discovery/discovery.ts";
 import type { Embedder } from "../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";
-import { packageRoot } from "../src/package-info.ts";
 import { Random } from "../test/support/random.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
@@ -31,8 +29,7 @@ export const discoveryLearning: Benchmark = {
     await using scene = await openScene();
     const dataset = openDatasets(session).find(({ name }) => name === SET);
     if (dataset === undefined) return session.note(`It takes the queries of the set ${SET}.`);
-    const folder = join(packageRoot, ".cache", "models");
-    await using plain = cacheVectors(createMinilmEmbedder({ folder, plain: true }));
+    await using plain = cacheVectors(createMinilmEmbedder({ plain: true }));
     for (const [column, embedder] of [
       [PLAIN, plain],
       [ADAPTED, scene.model],

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { splitClauses } from "../src/discovery/clauses.ts";
 import { countWords } from "../src/discovery/bm25f.ts";
 import { type Embedder, normalise } from "../src/discovery/embedding/embedder.ts";
@@ -7,7 +6,6 @@ import type { Language } from "../src/discovery/discovery.ts";
 import type { SearchDocument } from "../src/discovery/search.ts";
 import { SearchPool } from "../src/discovery/search-pool.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
-import { packageRoot } from "../src/package-info.ts";
 import { Random } from "../test/support/random.ts";
 import { openDatasets } from "./discovery/dataset.ts";
 import { byWordsAlone, type DiscoveryScene, openScene } from "./discovery/scene.ts";
@@ -103,7 +101,7 @@ async function measureParts(session: Session, { column, documents, texts, scene 
 async function measureWhole(session: Session, { column, documents, texts, scene }: Part): Promise<void> {
   const viewer = { scope: { org: "bench", project: "speed" }, principal: undefined };
   // not the scene's, which would give back from disk what it embedded in an earlier run
-  await using model = createMinilmEmbedder({ folder: join(packageRoot, ".cache", "models") });
+  await using model = createMinilmEmbedder();
   await model.embed(["warm"], "request");
   const embedder = withMadeUpDocuments(model, scene.language);
   const discovery = scene.createDiscovery(documents, embedder);

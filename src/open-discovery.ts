@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Scope } from "./capabilities/scope.ts";
 import type { Config } from "./config/load-config.ts";
 import { readSecret } from "./config/secret-reference.ts";
@@ -42,10 +41,10 @@ export function openDiscovery({ config, scope, db, tools, log }: DiscoveryParts)
   return discovery;
 }
 
-function createEmbedder({ discovery, home }: Config): Embedder | undefined {
+function createEmbedder({ discovery }: Config): Embedder | undefined {
   const { tier, endpoint } = discovery;
   if (tier === "lite") return undefined;
-  if (endpoint === undefined) return createMinilmEmbedder({ folder: join(home, "models") });
+  if (endpoint === undefined) return createMinilmEmbedder();
   const { url, model, dimensions, apiKey } = endpoint;
   return createHttpEmbedder({ url, model, dimensions, apiKey: () => apiKey && readSecret(apiKey) });
 }

@@ -15,7 +15,6 @@ import { countWords } from "../../src/discovery/bm25f.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 import { SearchPool } from "../../src/discovery/search-pool.ts";
 import { createLogger } from "../../src/log.ts";
-import { packageRoot } from "../../src/package-info.ts";
 import { cacheVectors } from "./vector-cache.ts";
 
 /** What the gateway searches with, over a database of its own. */
@@ -47,7 +46,7 @@ export async function openScene(): Promise<DiscoveryScene> {
   await migrate(client.db);
   const wordpiece = readWordpiece(tokenizerPath);
   const language = { wordpiece, lite: readStaticEmbedder(wordpiece) };
-  const model = opening.use(cacheVectors(createMinilmEmbedder({ folder: join(packageRoot, ".cache", "models") })));
+  const model = opening.use(cacheVectors(createMinilmEmbedder()));
   const log = createLogger({ level: "warn", file: undefined, secrets: [] });
   const open = opening.move();
   return {

@@ -71,6 +71,8 @@ export class Bm25f {
   readonly #documents: (DocumentWords | undefined)[] = [];
   readonly #totals: number[] = FIELDS.map(() => 0);
   #count = 0;
+  /** What a word counts in each field of each document; measured again after a change. */
+  #weights: Float64Array | undefined;
 
   add(slot: number, words: DocumentWords): void {
     this.#documents[slot] = words;
@@ -104,13 +106,13 @@ export class Bm25f {
 
   /** For a text and its parts: what a word is worth in each document is computed once. */
   createScore(): (query: readonly QueryWord[], scores: Float64Array) => void {
-    const scales = this.#totals.map((total) => LENGTH_PENALTY / Math.max(total / Math.max(1, this.#count), 1e-9));
+    const weights = (this.#weights ??= this.#measureFields());
     const known = new Map<string, Float64Array>();
     return (query, scores) => {
       for (const { word, weight } of query) {
         const postings = this.#postings.get(word);
         if (postings === undefined) continue;
-        const worth = known.get(word) ?? this.#weigh(postings, scales);
+        const worth = known.get(word) ?? this.#weigh(postings, weights);
         known.set(word, worth);
         for (let at = 0; at < worth.length; at += 1) {
           const slot = postings.slots[at] as number;
@@ -120,16 +122,30 @@ export class Bm25f {
     };
   }
 
-  #weigh({ slots, counts }: Postings, scales: readonly number[]): Float64Array {
+  #weigh({ slots, counts }: Postings, weights: Float64Array): Float64Array {
     const found = slots.length;
     const rarity = Math.log(1 + (this.#count - found + 0.5) / (found + 0.5));
     const worth = new Float64Array(found);
     for (let at = 0; at < found; at += 1) {
-      const lengths = this.#documents[slots[at] as number]?.lengths ?? [];
-      const frequency = weighFields(counts[at] as number, lengths, scales);
+      let frequency = 0;
+      let field = (slots[at] as number) * FIELDS.length;
+      for (let left = counts[at] as number; left !== 0; left >>>= COUNT_BITS, field += 1)
+        frequency += (left & MOST_COUNTED) * (weights[field] as number);
       worth[at] = (rarity * frequency) / (frequency + SATURATION);
     }
     return worth;
+  }
+
+  #measureFields(): Float64Array {
+    const scales = this.#totals.map((total) => LENGTH_PENALTY / Math.max(total / Math.max(1, this.#count), 1e-9));
+    const weights = new Float64Array(this.#documents.length * FIELDS.length);
+    this.#documents.forEach((words, slot) => {
+      FIELDS.forEach(({ weight }, field) => {
+        const norm = 1 - LENGTH_PENALTY + (words?.lengths[field] ?? 0) * (scales[field] as number);
+        weights[slot * FIELDS.length + field] = weight / norm;
+      });
+    });
+    return weights;
   }
 
   /** In which fields of a document a word stands. */
@@ -139,19 +155,7 @@ export class Bm25f {
   }
 
   #addLengths({ lengths }: DocumentWords, sign: 1 | -1): void {
+    this.#weights = undefined;
     lengths.forEach((length, field) => (this.#totals[field] = (this.#totals[field] ?? 0) + sign * length));
   }
-}
-
-const WEIGHTS = FIELDS.map(({ weight }) => weight);
-
-function weighFields(packed: number, lengths: readonly number[], scales: readonly number[]): number {
-  let frequency = 0;
-  for (let field = 0, left = packed; left !== 0; field += 1, left >>>= COUNT_BITS) {
-    const count = left & MOST_COUNTED;
-    if (count === 0) continue;
-    const norm = 1 - LENGTH_PENALTY + (lengths[field] as number) * (scales[field] as number);
-    frequency += (count * (WEIGHTS[field] as number)) / norm;
-  }
-  return frequency;
 }

@@ -16,30 +16,37 @@ export function lettersOf(word: string): number {
   return letters;
 }
 
-/** Words of the index that a word of a query may have been meant to be. */
-export function findCloseWords(word: string, known: Iterable<KnownWord>): string[] {
+/** Words of the index that a word of a query may have been meant to be; they come in groups. */
+export function findCloseWords(word: string, groups: readonly Iterable<KnownWord>[]): string[] {
   if (word.length < SHORT) return [];
   const letters = lettersOf(word);
   let best = word.length >= TWO_ERRORS_FROM ? MOST_ERRORS : 1;
   let found: string[] = [];
-  for (const { word: each, letters: others } of known) {
-    // an error changes two letters at most, and this is much quicker to see than how many errors there are
-    if (countBits(letters ^ others) > 2 * best) continue;
-    if (Math.abs(each.length - word.length) > best || each.length < SHORT) continue;
-    if (word.length === SHORT && !hasSameLetters(word, each)) continue;
-    const errors = countErrors(word, each, best);
-    if (errors > best) continue;
-    if (errors < best) found = [];
-    best = errors;
-    found.push(each);
+  for (const group of groups) {
+    for (const known of group) {
+      // an error changes two letters at most, and this is much quicker to see than how many errors there are
+      if (countBits(letters ^ known.letters) > 2 * best) continue;
+      const errors = compare(word, known.word, best);
+      if (errors > best) continue;
+      if (errors < best) found = [];
+      best = errors;
+      found.push(known.word);
+    }
   }
   return found;
 }
 
+function compare(word: string, other: string, limit: number): number {
+  if (Math.abs(other.length - word.length) > limit || other.length < SHORT) return Infinity;
+  if (word.length === SHORT && !hasSameLetters(word, other)) return Infinity;
+  return countErrors(word, other, limit);
+}
+
+/** In pairs, in fours, in bytes, and then of all bytes at once. */
 function countBits(bits: number): number {
-  let count = 0;
-  for (let left = bits; left !== 0; left &= left - 1) count += 1;
-  return count;
+  const pairs = bits - ((bits >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 function hasSameLetters(a: string, b: string): boolean {

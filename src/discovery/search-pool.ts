@@ -44,6 +44,7 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
+const FEWEST_SORTED = 50;
 
 interface Channels {
   readonly lexical: Float64Array;
@@ -138,7 +139,7 @@ export class SearchPool {
     // The measure is everything in here, so that a filter leaves scores as they are.
     const slots = [...this.#slots.values()];
     const channels = this.#score(request);
-    const best = pickBest(this.#fuse(slots, channels, request), request.limit);
+    const best = this.#fuse(slots, channels, request);
     return this.#present(best, slots, channels, request);
   }
 
@@ -180,7 +181,7 @@ export class SearchPool {
       meaning: measureSpread(cosine, slots),
     };
     const named = new Set(givenKeys(text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    const candidates: Candidate[] = [];
+    const shortlist = new Shortlist(request.limit);
     for (const slot of slots) {
       const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot);
       const document = this.#documents[slot] as SearchDocument;
@@ -194,9 +195,9 @@ export class SearchPool {
         context: CONTEXT_WEIGHT * standing.context,
       };
       const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
-      candidates.push({ slot, document, parts, total, standing });
+      shortlist.offer({ slot, document, parts, total, standing });
     }
-    return candidates;
+    return shortlist.best;
   }
 
   #present(best: readonly Candidate[], slots: readonly number[], channels: Channels, request: RankRequest): Ranked[] {
@@ -233,13 +234,29 @@ export class SearchPool {
   }
 }
 
-/** Best first. Only what is among the best is sorted: of many thousands most are not. */
-function pickBest(candidates: readonly Candidate[], limit: number): Candidate[] {
-  const totals = Float64Array.from(candidates, ({ total }) => total).toSorted();
-  const least = totals[totals.length - limit] ?? -Infinity;
-  const best = candidates.filter(({ total }) => total >= least);
-  const sorted = best.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
-  return sorted.slice(0, limit);
+/** The best of many candidates: of many thousands most are let go of at once. */
+class Shortlist {
+  readonly #limit: number;
+  #kept: Candidate[] = [];
+  #least = -Infinity;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  offer(candidate: Candidate): void {
+    if (candidate.total < this.#least) return;
+    this.#kept.push(candidate);
+    if (this.#kept.length < 2 * this.#limit + FEWEST_SORTED) return;
+    this.#kept = this.best;
+    this.#least = this.#kept.at(-1)?.total ?? Infinity;
+  }
+
+  /** Best first. */
+  get best(): Candidate[] {
+    const sorted = this.#kept.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
+    return sorted.slice(0, this.#limit);
+  }
 }
 
 /** Whoever names something means it. */

@@ -39,9 +39,9 @@ export class Vocabulary {
     });
   }
 
-  *#wordsLike({ length }: string): Iterable<KnownWord> {
-    for (let each = length - MOST_ERRORS; each <= length + MOST_ERRORS; each += 1)
-      yield* this.#byLength.get(each)?.values() ?? [];
+  #wordsLike({ length }: string): Iterable<KnownWord>[] {
+    const lengths = Array.from({ length: 2 * MOST_ERRORS + 1 }, (_, at) => length - MOST_ERRORS + at);
+    return lengths.map((each) => this.#byLength.get(each)?.values() ?? []);
   }
 
   #ofLength(length: number): Map<string, KnownWord> {

@@ -1,13 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EMBEDDING_DIMENSIONS, startEmbeddingServer } from "../../../test/support/embedding-server.ts";
 import { makeFolder } from "../../../test/support/folder.ts";
+import { addAdapter } from "./adapter.ts";
 import { createHttpEmbedder } from "./http-embedder.ts";
-import { mergeAdapter } from "./merge-adapter.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./minilm-embedder.ts";
-import { formatSafetensors, parseSafetensors, readFloats, type Tensor, toHalf } from "./safetensors.ts";
+import { readFloats, SafetensorsFile } from "./safetensors.ts";
 import { readStaticEmbedder } from "./static-embedder.ts";
 import { readWordpiece } from "./wordpiece.ts";
 
@@ -44,45 +43,54 @@ test("the table of word vectors puts what means the same together", () => {
   expect(table.embed("")).toEqual(new Float32Array(256));
 });
 
-function tensor(values: readonly number[], shape: readonly number[]): Tensor {
-  return toHalf(Float32Array.from(values), shape);
+/** A file of named arrays of halves. */
+function formatSafetensors(
+  arrays: Readonly<Record<string, { readonly shape: readonly number[]; readonly values: readonly number[] }>>,
+  metadata: Readonly<Record<string, string>> = {},
+): Buffer {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const [name, { shape, values }] of Object.entries(arrays)) {
+    const part = Buffer.from(Float16Array.from(values).buffer);
+    header[name] = { dtype: "F16", shape, data_offsets: [end, (end += part.length)] };
+    parts.push(part);
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, ...parts]);
 }
 
-test("an adapter is merged into the weights once, as W + scale · B·A", async () => {
+test("an adapter is added to the weights as scale · B·A, and has to fit them", async () => {
   await using folder = await makeFolder();
-  const write = (name: string, tensors: Map<string, Tensor>, metadata = {}): string => {
-    const path = join(folder.path, name);
-    writeFileSync(path, Buffer.concat(formatSafetensors({ metadata, tensors })));
-    return path;
+  const open = (name: string, content: Buffer): SafetensorsFile => {
+    writeFileSync(join(folder.path, name), content);
+    return new SafetensorsFile(join(folder.path, name));
   };
-  const weight = tensor([1, 2, 3, 4, 5, 6], [2, 3]);
-  const base = write(
-    "base",
-    new Map([
-      ["encoder.x.weight", weight],
-      ["other", tensor([7], [1])],
-    ]),
-  );
-  const layers = new Map([
-    ["encoder.x.A", tensor([1, 0, -1], [1, 3])],
-    ["encoder.x.B", tensor([1, 2], [2, 1])],
-  ]);
-  const adapter = write("adapter", layers, { scale: "2.0" });
-  const path = await mergeAdapter({ base, adapter, folder: join(folder.path, "models") });
-  const { tensors } = parseSafetensors(new Uint8Array(await readFile(path)));
-  expect([...readFloats(tensors.get("encoder.x.weight")!)]).toEqual([3, 2, 1, 8, 5, 2]);
-  expect([...readFloats(tensors.get("other")!)]).toEqual([7]);
-  expect(await mergeAdapter({ base, adapter, folder: join(folder.path, "models") })).toBe(path);
-  const wrong = write("wrong", new Map([["encoder.y.A", tensor([1], [1, 1])]]), { scale: "1" });
-  await expect(mergeAdapter({ base, adapter: wrong, folder: folder.path })).rejects.toThrow(/does not fit/);
+  const weight = { shape: [2, 3], values: [1, 2, 3, 4, 5, 6] };
+  const other = { shape: [1], values: [7] };
+  using base = open("base", formatSafetensors({ "encoder.x.weight": weight, other }));
+  const [a, b] = [
+    { shape: [1, 3], values: [1, 0, -1] },
+    { shape: [2, 1], values: [1, 2] },
+  ];
+  using adapter = open("adapter", formatSafetensors({ "encoder.x.A": a, "encoder.x.B": b }, { scale: "2.0" }));
+  const tensors = addAdapter(base, adapter);
+  expect([...readFloats(tensors.read("encoder.x.weight"))]).toEqual([3, 2, 1, 8, 5, 2]);
+  expect([...readFloats(tensors.read("other"))]).toEqual([7]);
+  expect(() => tensors.read("missing")).toThrow(/base has no missing/);
+  using wrong = open("wrong", formatSafetensors({ "encoder.y.A": a }, { scale: "1" }));
+  expect(() => addAdapter(base, wrong)).toThrow(/does not fit the model: encoder.y/);
+  using short = open("short", formatSafetensors({ other }).subarray(0, -1));
+  expect(() => short.read("other")).toThrow(/ends after \d+ bytes/);
 });
 
 test(
   "the model that ships with the package embeds in its thread, requests first, and can be stopped",
   { timeout: 60_000 },
   async () => {
-    await using folder = await makeFolder();
-    const model = createMinilmEmbedder({ folder: folder.path });
+    const model = createMinilmEmbedder();
     expect(model.ready).toBe(false);
     const documents = model.embed(["weather forecast", "a third text"], "background");
     const [file, disk] = await model.embed(["read a file", "load a document from disk"]);

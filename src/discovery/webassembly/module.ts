@@ -1,0 +1,135 @@
+import { setFlagsFromString } from "node:v8";
+import { type Code, code, f32x4, i32, unsigned } from "./instructions.ts";
+
+const TYPES = { i32: 0x7f, f32: 0x7d, v128: 0x7b } as const;
+type ValueType = keyof typeof TYPES;
+
+/** A variable of a function. */
+export interface Local {
+  readonly get: Code;
+  set(value: Code): Code;
+  /** Adds to it: for those that are i32. */
+  advance(by: number | Code): Code;
+}
+
+/** The variables of a function. */
+export class Frame {
+  readonly #types: ValueType[] = [];
+  readonly #constants: Code[] = [];
+  readonly #parameters: number;
+
+  constructor(parameters: number) {
+    this.#parameters = parameters;
+  }
+
+  declare(type: ValueType): Local {
+    return toLocal(this.#parameters + this.#types.push(type) - 1);
+  }
+
+  /** A number in all lanes, made once before everything else: in a loop it would be made each time. */
+  constant(value: number): Code {
+    return this.hold(f32x4.const(value));
+  }
+
+  /** A vector, computed once before everything else. */
+  hold(value: Code): Code {
+    const local = this.declare("v128");
+    this.#constants.push(local.set(value));
+    return local.get;
+  }
+
+  /** The function's code as the format wants it: variables, instructions, end. */
+  close(body: Code): Code {
+    const locals = this.#types.map((type) => [1, TYPES[type]]);
+    return code(unsigned(locals.length), ...locals, ...this.#constants, body, [0x0b]);
+  }
+}
+
+function toLocal(index: number): Local {
+  const get = [0x20, ...unsigned(index)];
+  const set = (value: Code): Code => code(value, [0x21, ...unsigned(index)]);
+  return {
+    get,
+    set,
+    advance: (by) => set(i32.add(get, typeof by === "number" ? i32.const(by) : by)),
+  };
+}
+
+/** A function whose parameters are numbers of 32 bits. */
+export interface Kernel<Name extends string> {
+  readonly parameters: readonly Name[];
+  readonly code: Code;
+}
+
+export function defineKernel<const Name extends string>(
+  parameters: readonly Name[],
+  build: (frame: Frame, parameters: Readonly<Record<Name, Local>>) => Code,
+): Kernel<Name> {
+  const frame = new Frame(parameters.length);
+  const locals = Object.fromEntries(parameters.map((name, at) => [name, toLocal(at)])) as Record<Name, Local>;
+  return { parameters, code: frame.close(build(frame, locals)) };
+}
+
+type Kernels = Readonly<Record<string, Kernel<string>>>;
+/** A kernel as it is called. */
+export type Callable<K> = K extends Kernel<infer Name> ? (values: Readonly<Record<Name, number>>) => void : never;
+
+/** Compiles kernels; the result makes them work on a memory. */
+export function compileKernels<K extends Kernels>(
+  kernels: K,
+): (memory: WebAssembly.Memory) => { readonly [Name in keyof K]: Callable<K[Name]> } {
+  const module = compileOptimised(assemble(kernels));
+  return (memory) => {
+    const { exports } = new WebAssembly.Instance(module, { m: { m: memory } });
+    const callables = Object.entries(kernels).map(([name, { parameters }]) => {
+      const call = exports[name] as (...values: number[]) => void;
+      return [name, (values: Readonly<Record<string, number>>) => call(...parameters.map((each) => values[each] ?? 0))];
+    });
+    return Object.fromEntries(callables) as { readonly [Name in keyof K]: Callable<K[Name]> };
+  };
+}
+
+const section = (id: number, entries: readonly Code[]): Code => {
+  const content = code(unsigned(entries.length), ...entries);
+  return code([id], unsigned(content.length), content);
+};
+const text = (value: string): Code => [value.length, ...new TextEncoder().encode(value)];
+
+function assemble(kernels: Kernels): Uint8Array<ArrayBuffer> {
+  const all = Object.entries(kernels);
+  return Uint8Array.from(
+    code(
+      [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      section(
+        1,
+        all.map(([, { parameters }]) => [0x60, parameters.length, ...parameters.map(() => TYPES.i32), 0]),
+      ),
+      section(2, [code(text("m"), text("m"), [2, 0, 1])]), // one memory, of one page at least
+      section(
+        3,
+        all.map((_, at) => [at]),
+      ),
+      section(
+        7,
+        all.map(([name], at) => code(text(name), [0, at])),
+      ),
+      section(
+        10,
+        all.map(([, kernel]) => code(unsigned(kernel.code.length), kernel.code)),
+      ),
+    ),
+  );
+}
+
+/**
+ * The process is told not to optimise WebAssembly, for the sake of the database's memory; for a loop it must. Functions
+ * would be compiled at their first call, when the flags are back to what they were.
+ */
+function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  setFlagsFromString("--no-liftoff --no-wasm-lazy-compilation");
+  try {
+    return new WebAssembly.Module(bytes);
+  } finally {
+    setFlagsFromString("--liftoff --wasm-lazy-compilation");
+  }
+}
