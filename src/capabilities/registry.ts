@@ -135,7 +135,11 @@ export interface Registry {
   /** A new version, which becomes the current one. */
   update(asker: Asker, request: { readonly name: string } & NewVersion): Promise<Changed>;
   /** Keeps a program without running it. It is listed after its first success. */
-  save(asker: Asker, request: { readonly code: string } & Naming): Promise<Changed>;
+  save(
+    asker: Asker,
+    /** `forkedFrom`: the FQDN it was copied from. */
+    request: { readonly code: string; readonly forkedFrom?: string } & Naming,
+  ): Promise<Changed>;
   feedback(
     asker: Asker,
     request: { readonly name: string; readonly success: boolean; readonly latencyMs?: number },
