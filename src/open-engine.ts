@@ -61,7 +61,14 @@ export function openEngine(parts: EngineParts): OpenEngine {
     policy: () => config.naming,
     prepare: (code) => analysed.prepare(code),
   });
-  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
+  const programs = new Programs({
+    db,
+    registry,
+    analysed,
+    nested: () => config.naming.nested,
+    nameRequired: () => config.naming.required,
+    log,
+  });
   const engine = new Engine({
     client,
     db,

@@ -100,10 +100,10 @@ export class CapabilityRegistry implements Registry {
     return renamed;
   }
 
-  tag(asker: Asker, { name, tags }: Request<"tag">): Promise<Changed> {
+  tag(asker: Asker, { name, ...marks }: Request<"tag">): Promise<Changed> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
-      await tagRecord(tx, asker, { record, tags });
+      await tagRecord(tx, asker, { record, marks });
       return done(tx, asker, record.id);
     });
   }
