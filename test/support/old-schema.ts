@@ -21,13 +21,14 @@ export async function migrateUpTo(db: Db, count: number): Promise<void> {
     migrationLockTableName: "pml_migration_lock",
   });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw new Error("the old schema could not be made", { cause: error });
 }
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** A capability with two versions, figures and a former name, as the very first schema could hold it. */
 export async function seedOldCapability(db: Db): Promise<string> {
   const id = newId();
-  const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
   await sql`
     INSERT INTO capability_records (org, id, project, fqdn, display_name, namespace, action, hash, state, version, tags)
     VALUES ('local', ${id}, 'default', 'local.default.fs.kept.0ld1', 'fs:kept', 'fs', 'kept', '0ld1', 'active', 2, '{old}')`.execute(
