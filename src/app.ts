@@ -1,6 +1,7 @@
-import type { Registry } from "./capabilities/registry.ts";
+import type { Published } from "./capabilities/published.ts";
+import type { Changed, Registry } from "./capabilities/registry.ts";
 import type { Signing } from "./capabilities/signature.ts";
-import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
+import { OWNER, type Scope } from "./capabilities/scope.ts";
 import { watchScopes } from "./capabilities/scope-watch.ts";
 import type { Config } from "./config/load-config.ts";
 import { contentHash } from "./content-hash.ts";
@@ -12,6 +13,7 @@ import { describeUrl, openPostgres } from "./db/open-postgres.ts";
 import type { Ownership } from "./db/owner-lock.ts";
 import { PmlError } from "./errors.ts";
 import { createEventBus, type EventBus } from "./events.ts";
+import { createAdopt } from "./housekeeping/adopt-published.ts";
 import { backupDirectory, type BackupResult, writeBackup } from "./housekeeping/backup.ts";
 import type { ExportFooter } from "./housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "./housekeeping/export-memory.ts";
@@ -49,6 +51,8 @@ interface DatabaseStatus {
 
 /** Everything PML can do, built once. Protocol, HTTP and command line all call these operations. */
 export interface App extends AsyncDisposable {
+  /** Whose memory this gateway works with. */
+  readonly scope: Scope;
   readonly events: EventBus;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
@@ -58,6 +62,8 @@ export interface App extends AsyncDisposable {
   readonly names: NameFacts;
   readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
+  /** Copies what another gateway published. */
+  adopt(published: Published, name?: string): Promise<Changed>;
   readonly suggest: Suggest;
   /** Whether an agent may call a tool itself. */
   readonly permitCall: PermitCall;
@@ -90,6 +96,7 @@ export interface AppOptions {
 
 export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
   await using opening = new AsyncDisposableStack();
+  const { scope } = config;
   const signing = openSigning(config);
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
@@ -97,14 +104,14 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
-  const usage = opening.use(createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log }));
+  const usage = opening.use(createUsageLog({ db: client.db, scope, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   reloadWithScope(events, upstreams, log);
-  const common = { config, scope: DEFAULT_SCOPE, signing, upstreams, permissions, events, log };
+  const common = { config, scope, signing, upstreams, permissions, events, log };
   const runs = opening.use(openEngine({ ...common, client, usage }));
   const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
-  const curation = openCuration({ config, scope: DEFAULT_SCOPE, client, registry: runs.registry, events, log });
+  const curation = openCuration({ config, scope, client, registry: runs.registry, events, log });
   const jobs = opening.use(
     await startJobs({
       client,
@@ -115,25 +122,32 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   opening.use(curation.watch(jobs));
   const open = opening.move();
   return {
+    scope,
     events,
     ...runs,
-    indexStatus: () => runs.discovery.status({ scope: DEFAULT_SCOPE, principal: undefined }),
+    indexStatus: () => runs.discovery.status({ scope, principal: undefined }),
     records,
     curator: curation.curator,
     upstreams,
     usage,
     permissions,
-    permitCall: createPermitCall(permissions, DEFAULT_SCOPE),
-    results: createKeptResults(client.db, DEFAULT_SCOPE),
+    permitCall: createPermitCall(permissions, scope),
+    results: createKeptResults(client.db, scope),
     databaseLost: client.lost,
     logins,
     async configureServers(changed) {
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
     },
-    decideTool: (id) => decideTool(permissions, upstreams, id),
-    ...createReviewOperations(client, upstreams),
+    decideTool: (id) => decideTool({ permissions, upstreams, scope }, id),
+    ...createReviewOperations(client, scope, upstreams),
     ...createMemoryOperations(config, client, signing),
+    adopt: createAdopt({
+      registry: runs.registry,
+      asker: { scope, principal: OWNER },
+      signing,
+      signatureRequired: config.signing.required,
+    }),
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
@@ -157,12 +171,13 @@ function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): v
 
 function createReviewOperations(
   { db }: DatabaseClient,
+  scope: Scope,
   upstreams: Upstreams,
 ): Pick<App, "listReviews" | "decideReviews"> {
   return {
-    listReviews: (subject) => listReviews(db, DEFAULT_SCOPE, subject),
+    listReviews: (subject) => listReviews(db, scope, subject),
     async decideReviews(request) {
-      const decided = await decideReviews(db, DEFAULT_SCOPE, request);
+      const decided = await decideReviews(db, scope, request);
       await upstreams.reloadFlags();
       return decided;
     },
@@ -186,7 +201,10 @@ function createMemoryOperations(
   };
 }
 
-async function decideTool(permissions: Permissions, upstreams: Upstreams, id: string): Promise<ToolVerdict> {
+async function decideTool(
+  { permissions, upstreams, scope }: Pick<App, "permissions" | "upstreams" | "scope">,
+  id: string,
+): Promise<ToolVerdict> {
   const planned = upstreams.known.flatMap(({ name, entry, offer }) =>
     (offer?.tools ?? []).map((tool): PlannedTool => {
       const routing = entry.url === undefined ? "local" : "cloud";
@@ -195,7 +213,7 @@ async function decideTool(permissions: Permissions, upstreams: Upstreams, id: st
   );
   const tool = planned.find((each) => each.id === id);
   const nobody = { principal: "", codeHash: "" };
-  const verdict = tool && (await permissions.decidePlan(DEFAULT_SCOPE, [tool], nobody)).tools[0];
+  const verdict = tool && (await permissions.decidePlan(scope, [tool], nobody)).tools[0];
   if (verdict === undefined) {
     throw new PmlError("tool_not_found", `There is no tool "${id}"`, { hint: "All of them: pml tools" });
   }

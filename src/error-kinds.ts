@@ -131,6 +131,11 @@ export const ERRORS = {
     exit: EXIT.usage,
     meaning: "A name for a capability is not of the form namespace:action.",
   },
+  capability_name_missing: {
+    id: "PML-E3054",
+    exit: EXIT.usage,
+    meaning: "New programs need a name here (`naming.required`), and this one was given none.",
+  },
   run_not_found: {
     id: "PML-E3006",
     exit: EXIT.notFound,

@@ -26,9 +26,9 @@ export interface OpenCuration {
   watch(jobs: JobQueue): Disposable;
 }
 
-const JOB = "curation.suggest";
-
 export function openCuration({ config, scope, client, registry, events, log }: CurationParts): OpenCuration {
+  // Each scope has its own, which only a gateway of that scope may run.
+  const name = `curation.suggest.${scope.org}.${scope.project}`;
   const { minConfidence, sampling, auto, afterUnnamed } = config.curation;
   const curator = new Curator({
     client,
@@ -40,14 +40,14 @@ export function openCuration({ config, scope, client, registry, events, log }: C
   });
   return {
     curator,
-    job: { name: JOB, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },
+    job: { name, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },
     watch: (jobs) =>
       watchUnnamed({
         db: client.db,
         scope,
         events,
         afterUnnamed,
-        onEnough: () => jobs.trigger(JOB),
+        onEnough: () => jobs.trigger(name),
         onError: (error) => log.warn({ error: String(error) }, "counting unnamed capabilities failed"),
       }),
   };

@@ -61,7 +61,14 @@ export function openEngine(parts: EngineParts): OpenEngine {
     policy: () => config.naming,
     prepare: (code) => analysed.prepare(code),
   });
-  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
+  const programs = new Programs({
+    db,
+    registry,
+    analysed,
+    nested: () => config.naming.nested,
+    nameRequired: () => config.naming.required,
+    log,
+  });
   const engine = new Engine({
     client,
     db,
@@ -78,7 +85,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     maxValueBytes: LARGEST_JOURNAL_VALUE,
   });
   stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
-  stack.use(recoverRuns({ db, engine, shared: client.engine === "postgres", log }));
+  stack.use(recoverRuns({ db, scope, engine, shared: client.engine === "postgres", log }));
   const suggestions = stack.use(openSuggestions({ config, scope, db, tools, upstreams, discovery, log }));
   return {
     engine,

@@ -1,4 +1,3 @@
-import { DEFAULT_SCOPE } from "./capabilities/scope.ts";
 import { bundledServers } from "./config/bundled-servers.ts";
 import { environment, readSecretKey } from "./config/environment.ts";
 import type { Config } from "./config/load-config.ts";
@@ -32,7 +31,7 @@ export async function openUpstreams(config: Config, { client, logins, log }: Ups
   const { changedTools } = config.upstream;
   const upstreams = new Upstreams({
     db: client.db,
-    scope: DEFAULT_SCOPE,
+    scope: config.scope,
     limits,
     changedTools,
     logins,
@@ -54,7 +53,7 @@ export function createLogins(config: Config, { db, engine }: DatabaseClient, log
   };
   const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
   const { clientMetadataUrl, redirectUrl } = config.upstream;
-  return new Logins({ db, scope: DEFAULT_SCOPE, getSeal, clientMetadataUrl, redirectUrl, log });
+  return new Logins({ db, scope: config.scope, getSeal, clientMetadataUrl, redirectUrl, log });
 }
 
 export function definedServers({ mcpServers, home }: Config): ServerDefinition[] {

@@ -35,6 +35,7 @@ replaced. A variable that is not set and has no default makes that server unusab
 | \`PML_CONFIG\` | configuration file |
 | \`PML_PORT\` | \`http.port\` |
 | \`DATABASE_URL\` | \`database.url\` |
+| \`PML_ORG\`, \`PML_PROJECT\` | \`scope.org\`, \`scope.project\` |
 | \`PML_LOG_LEVEL\` | \`log.level\` |
 | \`PML_SECRET_KEY\` | key that logins are sealed with; wins over \`secrets.keyFile\` |
 | \`PML_DEBUG\` | print where errors come from |

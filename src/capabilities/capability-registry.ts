@@ -9,7 +9,7 @@ import { aliasWarning, getOwnRecord, getRecord, notFound, versionOf } from "./fi
 import { isUnnamed } from "./fqdn.ts";
 import { NameCache } from "./name-cache.ts";
 import type { NamePolicy } from "./names.ts";
-import { lockNames } from "./naming-store.ts";
+import { lockNames, setOrigin } from "./naming-store.ts";
 import { queryRecords } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
@@ -100,10 +100,10 @@ export class CapabilityRegistry implements Registry {
     return renamed;
   }
 
-  tag(asker: Asker, { name, tags }: Request<"tag">): Promise<Changed> {
+  tag(asker: Asker, { name, ...marks }: Request<"tag">): Promise<Changed> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
-      await tagRecord(tx, asker, { record, tags });
+      await tagRecord(tx, asker, { record, marks });
       return done(tx, asker, record.id);
     });
   }
@@ -173,7 +173,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async save(asker: Asker, { code, ...naming }: Request<"save">): Promise<Changed> {
+  async save(asker: Asker, { code, forkedFrom, ...naming }: Request<"save">): Promise<Changed> {
     const { policy, prepare } = this.#options;
     const prepared = prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
@@ -183,6 +183,7 @@ export class CapabilityRegistry implements Registry {
       await insertDependencies(tx, asker.scope, { from: id, version, to: calls });
       const program = { asker, id, naming, via: "agent", fresh: state === "draft" } as const;
       const named = await applyNaming(tx, policy(), program);
+      if (forkedFrom !== undefined && program.fresh) await setOrigin(tx, asker.scope, { id: named.id, forkedFrom });
       return done(tx, asker, named.id, named.warnings);
     });
   }

@@ -25,8 +25,9 @@ export type CapabilitySource =
 
 export type CapabilityState = "draft" | "active" | "archived" | "deleted";
 
+export const CACHE_POLICIES = ["none", "memoize", "persistent"] as const;
 /** How long answers may be remembered: not at all, while the process lives, or in the database. */
-export type CachePolicy = "none" | "memoize" | "persistent";
+export type CachePolicy = (typeof CACHE_POLICIES)[number];
 
 /** One version of a capability, with everything that is needed to run it. */
 export interface Capability {

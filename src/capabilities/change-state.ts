@@ -5,6 +5,7 @@ import { creatorId } from "./capability-store.ts";
 import { notFound } from "./find-record.ts";
 import { type NamePolicy, parseReference } from "./names.ts";
 import { findNameHolder, writeAudit } from "./naming-store.ts";
+import type { Marks } from "./registry.ts";
 import { findDeleted, findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
 
@@ -49,12 +50,20 @@ export async function restoreRecord(
 export async function tagRecord(
   tx: Tx,
   asker: Asker,
-  { record, tags }: { readonly record: FoundRecord; readonly tags: readonly string[] },
+  { record, marks }: { readonly record: FoundRecord; readonly marks: Marks },
 ): Promise<void> {
-  await sql`
-    UPDATE capability_records SET tags = ${[...new Set(tags)]}::text[], updated_at = now(),
-      updated_by = ${creatorId(asker.principal)}::uuid WHERE org = ${asker.scope.org} AND id = ${record.id}`.execute(
-    tx,
-  );
-  await writeAudit(tx, asker, { action: "tag", subject: record.displayName, details: { tags } });
+  const { tags, cachePolicy, ttlSeconds } = marks;
+  await tx
+    .updateTable("capability_records")
+    .set({
+      ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
+      ...(cachePolicy === undefined ? {} : { cache_policy: cachePolicy }),
+      ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
+      updated_by: creatorId(asker.principal),
+      updated_at: sql`now()`,
+    })
+    .where("org", "=", asker.scope.org)
+    .where("id", "=", record.id)
+    .execute();
+  await writeAudit(tx, asker, { action: "tag", subject: record.displayName, details: { ...marks } });
 }

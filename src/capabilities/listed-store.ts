@@ -34,7 +34,8 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
         JOIN capability_records t ON t.org = d.org AND t.id = d.to_record_id),
     reached AS (
       SELECT reach.root, array_agg(DISTINCT tool) FILTER (WHERE tool IS NOT NULL) AS tools,
-        bool_or(jsonb_path_exists(v.structure, '$.nodes[*] ? (@.type == "dynamic")')) AS dynamic
+        -- what nobody has taken apart may call anything
+        bool_or(v.structure IS NULL OR jsonb_path_exists(v.structure, '$.nodes[*] ? (@.type == "dynamic")')) AS dynamic
       FROM reach JOIN capability_versions v ON v.org = ${org} AND v.record_id = reach.id AND v.version = reach.version
         LEFT JOIN LATERAL unnest(v.tools_used) AS tool ON true
       GROUP BY reach.root)

@@ -94,6 +94,16 @@ async function freeFqdn(tx: Tx, { scope, id, name, sourceHash }: WantedFqdn): Pr
   throw new Error(`no FQDN is free for ${name.displayName}`);
 }
 
+export async function setOrigin(
+  tx: Tx,
+  { org }: Scope,
+  { id, forkedFrom }: { readonly id: string; readonly forkedFrom: string },
+): Promise<void> {
+  await sql`UPDATE capability_records SET forked_from_fqdn = ${forkedFrom} WHERE org = ${org} AND id = ${id}`.execute(
+    tx,
+  );
+}
+
 /** Of the first version: an FQDN is made of it, whatever comes later. */
 export async function readFirstHash(tx: Tx, { org }: Scope, id: string): Promise<string> {
   const row = await tx

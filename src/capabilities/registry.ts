@@ -1,4 +1,4 @@
-import type { Capability } from "./capability.ts";
+import type { CachePolicy, Capability } from "./capability.ts";
 import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, Visibility } from "./record.ts";
 import type { Asker } from "./scope.ts";
 
@@ -72,6 +72,14 @@ export interface Naming {
   readonly visibility?: Visibility;
 }
 
+/** What can be said about a record without making it another one. */
+export interface Marks {
+  readonly tags?: readonly string[];
+  readonly cachePolicy?: CachePolicy;
+  /** How long an answer is kept; null for as long as it fits. */
+  readonly ttlSeconds?: number | null;
+}
+
 export interface NewVersion {
   readonly code: string;
   readonly versionTag?: string;
@@ -114,8 +122,8 @@ export interface Registry {
     asker: Asker,
     request: { readonly from: string; readonly to: string; readonly via: ChangedVia },
   ): Promise<Renamed>;
-  /** Replaces the tags. */
-  tag(asker: Asker, request: { readonly name: string; readonly tags: readonly string[] }): Promise<Changed>;
+  /** Replaces the tags, and says how long answers may be used again; what is left out stays. */
+  tag(asker: Asker, request: { readonly name: string } & Marks): Promise<Changed>;
   /** One more name for a record, as a former one would be. */
   alias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<Changed>;
   /** A former name leads nowhere any more. */
@@ -135,7 +143,11 @@ export interface Registry {
   /** A new version, which becomes the current one. */
   update(asker: Asker, request: { readonly name: string } & NewVersion): Promise<Changed>;
   /** Keeps a program without running it. It is listed after its first success. */
-  save(asker: Asker, request: { readonly code: string } & Naming): Promise<Changed>;
+  save(
+    asker: Asker,
+    /** `forkedFrom`: the FQDN it was copied from. */
+    request: { readonly code: string; readonly forkedFrom?: string } & Naming,
+  ): Promise<Changed>;
   feedback(
     asker: Asker,
     request: { readonly name: string; readonly success: boolean; readonly latencyMs?: number },

@@ -52,6 +52,10 @@ function readEnvironment(env: Environment): Overrides {
   if (port) overrides["http.port"] = { value: /^\d+$/.test(port) ? Number(port) : port, source: "PML_PORT" };
   const url = env["DATABASE_URL"];
   if (url) overrides["database.url"] = { value: url, source: "DATABASE_URL" };
+  const org = env["PML_ORG"];
+  if (org) overrides["scope.org"] = { value: org, source: "PML_ORG" };
+  const project = env["PML_PROJECT"];
+  if (project) overrides["scope.project"] = { value: project, source: "PML_PROJECT" };
   const level = env["PML_LOG_LEVEL"];
   if (level) overrides["log.level"] = { value: level, source: "PML_LOG_LEVEL" };
   return overrides;

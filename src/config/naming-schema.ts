@@ -7,6 +7,12 @@ export const namingSchema = z.strictObject({
     .describe(
       "Only names of the form `namespace:action` with a standard namespace. Otherwise others are only warned of.",
     ),
+  required: z
+    .boolean()
+    .default(false)
+    .describe(
+      "A program that is not known yet runs only if it is given a name. What has none keeps working; `pml curate` names it.",
+    ),
   reserveDays: z
     .number()
     .nonnegative()

@@ -1,5 +1,23 @@
 import { z } from "zod";
 
+const LONGEST_PART = 40;
+
+/** A part of FQDNs, where dots and colons come between the parts. */
+const scopePart = z
+  .string()
+  .max(LONGEST_PART)
+  .regex(/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/, "has lower-case letters, digits, and inner hyphens and underscores");
+
+export const scopeSchema = z
+  .strictObject({
+    org: scopePart.default("local").describe("The organisation, the first part of every FQDN."),
+    project: scopePart.default("default").describe("The project, the second part."),
+  })
+  .prefault({})
+  .describe(
+    "Whose memory this gateway works with. Gateways of several organisations and projects can share one PostgreSQL server; each sees its own, and what others share with it.",
+  );
+
 /** What vouches for versions of capabilities and servers. */
 export const signingSchema = z
   .strictObject({

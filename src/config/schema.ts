@@ -5,7 +5,7 @@ import { curationSchema } from "./curation-schema.ts";
 import { discoverySchema } from "./discovery-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
 import { namingSchema } from "./naming-schema.ts";
-import { registrySchema, signingSchema } from "./record-schema.ts";
+import { registrySchema, scopeSchema, signingSchema } from "./record-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { secretReference } from "./secret-schema.ts";
 
@@ -228,6 +228,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Secrets in the database."),
+  scope: scopeSchema,
   signing: signingSchema,
   registry: registrySchema,
   daemon: z

@@ -1,5 +1,4 @@
 import type { App } from "../app.ts";
-import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { OpenKind } from "../http/metrics.ts";
 import type { Logger } from "../log.ts";
@@ -35,7 +34,7 @@ export interface GatewayParts {
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
   const { upstreams, usage, results } = app;
-  const scope = DEFAULT_SCOPE;
+  const { scope } = config;
   const approvalUrl = (id: string): string => new URL(`/approvals/${id}`, url()).href;
   const gateway: Gateway = opening.use(
     new Gateway({

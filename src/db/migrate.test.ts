@@ -4,6 +4,8 @@ import { sql } from "kysely";
 import { parseSync } from "oxc-parser";
 import { describe, expect, test } from "vitest";
 import { createServerDatabase, engines, openTestDatabase } from "../../test/support/databases.ts";
+import { migrateUpTo, migrationFiles, seedOldCapability } from "../../test/support/old-schema.ts";
+import type { DatabaseClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgres } from "./open-postgres.ts";
 
@@ -53,6 +55,18 @@ describe.each(engines)("migrate on %s", (engine) => {
   });
 });
 
+test("whichever migration a database is at, it comes up with what it holds", async () => {
+  for (let at = 1; at <= migrationFiles.length; at++) {
+    await using client = await openPostgres({ url: await createServerDatabase(), poolSize: 1 });
+    await migrateUpTo(client.db, at);
+    await seedOldCapability(client.db);
+    const before = await readKept(client);
+    await migrate(client.db);
+    expect([at, await readKept(client)]).toEqual([at, before]);
+    expect(before).toHaveLength(2);
+  }
+});
+
 test("of four that migrate one server at once, one does it and all succeed", async () => {
   const url = await createServerDatabase();
   const clients = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, poolSize: 2 })));
@@ -61,6 +75,15 @@ test("of four that migrate one server at once, one does it and all succeed", asy
   expect(rows).toHaveLength(readdirSync(folder).length);
   for (const client of clients) await client[Symbol.asyncDispose]();
 });
+
+async function readKept({ db }: Pick<DatabaseClient, "db">): Promise<unknown[]> {
+  const { rows } = await sql`
+    SELECT r.id, r.fqdn, r.tags, r.state, v.version, v.code_snippet, s.usage_count, a.alias
+    FROM capability_records r JOIN capability_versions v ON v.record_id = r.id
+    JOIN capability_stat s ON s.record_id = r.id JOIN capability_aliases a ON a.record_id = r.id
+    ORDER BY v.version`.execute(db);
+  return rows;
+}
 
 async function readColumns(client: Awaited<ReturnType<typeof openTestDatabase>>): Promise<Record<string, string[]>> {
   const { rows } = await sql<{ table: string; columns: string[] }>`

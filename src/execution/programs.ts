@@ -40,6 +40,8 @@ export interface ProgramsOptions {
   readonly analysed: AnalysedPrograms;
   /** Whether programs call the versions they were tested with, or always the newest. */
   readonly nested: () => "pinned" | "latest";
+  /** Whether a new program must be given a name. */
+  readonly nameRequired: () => boolean;
   readonly log: Logger;
 }
 
@@ -176,6 +178,7 @@ export class Programs {
     const { scope, principal } = asker;
     const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
     const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
+    if (known === undefined && naming === undefined && this.#options.nameRequired()) throw nameMissing();
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
       known ??
@@ -219,6 +222,12 @@ function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, stri
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? ids.get(node.capability) : undefined;
     return id === undefined ? undefined : `cap:${id}`;
+  });
+}
+
+function nameMissing(): PmlError {
+  return new PmlError("capability_name_missing", "A new program needs a name here", {
+    hint: "Pass name, as namespace:action, for example fs:read_json. naming.required is set.",
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../log.ts";
 import type { Engine } from "./engine.ts";
@@ -6,6 +7,8 @@ import { LEASE_SECONDS } from "./runner.ts";
 
 export interface RecoveryOptions {
   readonly db: Db;
+  /** Gateways of other scopes have other servers, and go on with their own runs. */
+  readonly scope: Scope;
   readonly engine: Engine;
   /** Other processes may be alive and working on theirs. */
   readonly shared: boolean;
@@ -18,11 +21,11 @@ const LOOK_EVERY_MS = 5_000;
  * Goes on with runs whose process died, at start and, where several processes share the database, from
  * time to time. Nobody waits for their answers, but what they do and how they end is kept.
  */
-export function recoverRuns({ db, engine, shared, log }: RecoveryOptions): AsyncDisposable {
+export function recoverRuns({ db, scope, engine, shared, log }: RecoveryOptions): AsyncDisposable {
   const ending = new AbortController();
   const lease = { owner: engine.runner.owner, seconds: LEASE_SECONDS };
   const resumeAbandoned = async (): Promise<void> => {
-    for (const run of await claimAbandonedRuns(db, { ...lease, waitForLease: shared })) {
+    for (const run of await claimAbandonedRuns(db, scope, { ...lease, waitForLease: shared })) {
       log.info({ run: run.id, intent: run.intent }, "going on with a run that was interrupted");
       const caller = { principal: run.principal, client: run.client };
       engine

@@ -159,14 +159,17 @@ export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilte
   return (await query.execute()).map(toRun);
 }
 
-/** Takes over runs whose process is gone. On the embedded engine every other owner is gone. */
+/** Takes over runs of a scope whose process is gone. On the embedded engine every other owner is gone. */
 export async function claimAbandonedRuns(
   db: Db,
+  { org, project }: Scope,
   { owner, seconds, waitForLease }: Lease & { readonly waitForLease: boolean },
 ): Promise<StoredRun[]> {
   const rows = await db
     .updateTable("execution_run")
     .set({ owner, lease_until: sql`now() + make_interval(secs => ${seconds})` })
+    .where("org", "=", org)
+    .where("project", "=", project)
     .where("state", "=", "running")
     .where("parent_run_id", "is", null)
     .where((where) => where.or([where("owner", "is", null), where("owner", "!=", owner)]))

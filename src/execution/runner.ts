@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
+import { countUse } from "../capabilities/record-store.ts";
 import type { DatabaseClient, Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
@@ -109,8 +110,13 @@ export class Runner {
   async answerFromMemory(progress: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
     const { run, runnable, plan } = progress;
     if (!plan.onlyReads) return undefined;
-    const memo = await this.#memos.find(run.scope, runnable.capability, run.args);
-    return memo && { ok: true, value: memo.value };
+    const { capability } = runnable;
+    const started = performance.now();
+    const memo = await this.#memos.find(run.scope, capability, run.args);
+    if (memo === undefined) return undefined;
+    const use = { id: capability.id, success: true, latencyMs: performance.now() - started };
+    await countUse(this.#options.db, run.scope.org, use);
+    return { ok: true, value: memo.value };
   }
 
   async keepForMemory({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { userInfo } from "node:os";
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import { PmlError } from "../errors.ts";
 import { type Approval, type ApprovalDecision, notFound, readAnswer } from "../permissions/approval.ts";
 import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
@@ -10,21 +9,21 @@ import type { DecisionKey } from "./decision-key.ts";
 import { answer, type Route } from "./http-server.ts";
 import { readBody } from "./read-body.ts";
 
-type Permissions = App["permissions"];
+type Approvals = Pick<App, "permissions" | "scope">;
 
 /** What waits for people. Reading takes the token, as everywhere; deciding takes the key of the person. */
 export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
-  const { permissions } = app;
+  const { permissions, scope } = app;
   return [
     {
       method: "GET",
       path: "/api/inbox",
-      handle: (request, response) => answer(response, () => listInbox(permissions, request)),
+      handle: (request, response) => answer(response, () => listInbox(app, request)),
     },
     {
       method: "GET",
       path: "/api/approvals/:id",
-      handle: (_request, response, { id = "" }) => answer(response, () => getApproval(permissions, id)),
+      handle: (_request, response, { id = "" }) => answer(response, () => getApproval(app, id)),
     },
     {
       method: "POST",
@@ -32,13 +31,13 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
       handle: (request, response, { id = "" }) =>
         answer(response, async () => {
           checkKey(request, key);
-          return permissions.decideApproval(DEFAULT_SCOPE, id, await readDecision(request));
+          return permissions.decideApproval(scope, id, await readDecision(request));
         }),
     },
     {
       method: "GET",
       path: "/api/rules",
-      handle: (_request, response) => answer(response, () => permissions.listRules(DEFAULT_SCOPE)),
+      handle: (_request, response) => answer(response, () => permissions.listRules(scope)),
     },
     {
       method: "GET",
@@ -51,7 +50,7 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
       handle: (request, response, { id = "" }) =>
         answer(response, async () => {
           checkKey(request, key);
-          return permissions.removeRule(DEFAULT_SCOPE, id, person());
+          return permissions.removeRule(scope, id, person());
         }),
     },
     {
@@ -64,14 +63,14 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
       method: "POST",
       path: "/approvals/:id",
       access: "public",
-      handle: (request, response, { id = "" }) => answerForm(permissions, key, { request, response, id }),
+      handle: (request, response, { id = "" }) => answerForm(app, key, { request, response, id }),
     },
   ];
 }
 
-async function listInbox(permissions: Permissions, request: IncomingMessage): Promise<unknown[]> {
+async function listInbox({ permissions, scope }: Approvals, request: IncomingMessage): Promise<unknown[]> {
   const filter = readQuery(request).has("all") ? {} : { states: ["pending"] as const };
-  const approvals = await permissions.listApprovals(DEFAULT_SCOPE, filter);
+  const approvals = await permissions.listApprovals(scope, filter);
   return approvals.map((approval) => ({ kind: "approval", ...approval }));
 }
 
@@ -79,8 +78,8 @@ function readQuery({ url = "" }: IncomingMessage): URLSearchParams {
   return new URL(url, "http://gateway").searchParams;
 }
 
-async function getApproval(permissions: Permissions, id: string): Promise<Approval> {
-  const approval = await permissions.findApproval(DEFAULT_SCOPE, id);
+async function getApproval({ permissions, scope }: Approvals, id: string): Promise<Approval> {
+  const approval = await permissions.findApproval(scope, id);
   if (approval === undefined) throw notFound(id);
   return approval;
 }
@@ -127,7 +126,7 @@ interface FormRequest {
 }
 
 /** With the key the page shows what is asked; with the ticket of that page it takes the answer. */
-async function answerForm(permissions: Permissions, key: DecisionKey, form: FormRequest): Promise<void> {
+async function answerForm(app: Approvals, key: DecisionKey, form: FormRequest): Promise<void> {
   const { request, response, id } = form;
   try {
     const fields = new URLSearchParams(await readBody(request));
@@ -140,8 +139,8 @@ async function answerForm(permissions: Permissions, key: DecisionKey, form: Form
     const decision = readAnswer(fields.get("answer"), given);
     const page =
       decision === undefined
-        ? renderApproval(await getApproval(permissions, id), key.ticketFor(id))
-        : renderAnswer(await permissions.decideApproval(DEFAULT_SCOPE, id, decision));
+        ? renderApproval(await getApproval(app, id), key.ticketFor(id))
+        : renderAnswer(await app.permissions.decideApproval(app.scope, id, decision));
     sendPage(response, 200, page);
   } catch (error) {
     if (!(error instanceof PmlError)) throw error;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { type Asker, DEFAULT_SCOPE, OWNER } from "../capabilities/scope.ts";
+import { type Asker, OWNER } from "../capabilities/scope.ts";
 import type { Curator } from "../curation/curator.ts";
 import { withoutUndefined } from "../without-undefined.ts";
 import { answer, readBody } from "./answer.ts";
@@ -27,29 +27,28 @@ const request = z.discriminatedUnion("strategy", [
   }),
 ]);
 
-const person: Asker = { scope: DEFAULT_SCOPE, principal: OWNER };
-
 /** Names that wait for a decision, and the decisions of the person at this machine. */
-export function createCurationRoutes({ curator }: Pick<App, "curator">): Route[] {
+export function createCurationRoutes({ curator, scope }: Pick<App, "curator" | "scope">): Route[] {
+  const person: Asker = { scope, principal: OWNER };
   return [
     {
       method: "GET",
       path: "/api/curation",
       handle: (_request, response) =>
         answer(response, async () => ({
-          pending: await curator.pending(DEFAULT_SCOPE),
-          stats: await curator.stats(DEFAULT_SCOPE),
+          pending: await curator.pending(scope),
+          stats: await curator.stats(scope),
         })),
     },
     {
       method: "POST",
       path: "/api/curation",
-      handle: (incoming, response) => answer(response, () => curate(curator, incoming)),
+      handle: (incoming, response) => answer(response, () => curate(curator, person, incoming)),
     },
   ];
 }
 
-async function curate(curator: Curator, incoming: IncomingMessage): Promise<unknown> {
+async function curate(curator: Curator, person: Asker, incoming: IncomingMessage): Promise<unknown> {
   const asked = await readBody(incoming, request);
   if (asked.strategy === "apply") {
     const { applied, failed } = await curator.apply(person, asked.renames, "user");

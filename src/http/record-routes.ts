@@ -1,14 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { DEFAULT_SCOPE, OWNER } from "../capabilities/scope.ts";
+import { OWNER } from "../capabilities/scope.ts";
 import { withoutUndefined } from "../without-undefined.ts";
 import { answer, readBody } from "./answer.ts";
 import { type Route, sendJson } from "./http-server.ts";
-
-const owner = { scope: DEFAULT_SCOPE, principal: OWNER };
-/** Nobody in particular: sees what is public. */
-const NOBODY = { scope: { org: "", project: "" }, principal: "00000000-0000-0000-0000-000000000000" };
+import { NOBODY } from "./registry-routes.ts";
 
 const aliasRequest = z.strictObject({ name: z.string().min(1), alias: z.string().min(1) });
 const serverRequest = z.strictObject({
@@ -22,8 +19,9 @@ const serverRequest = z.strictObject({
 
 /** Further names, records of MCP servers, and where those can be fetched. */
 export function createRecordRoutes(app: App): Route[] {
-  const { registry } = app;
+  const { registry, scope } = app;
   const { servers } = app.records;
+  const owner = { scope, principal: OWNER };
   return [
     {
       method: "POST",

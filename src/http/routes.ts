@@ -14,6 +14,7 @@ import type { DecisionKey } from "./decision-key.ts";
 import { type Route, sendJson } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRecordRoutes } from "./record-routes.ts";
+import { createRegistryRoutes } from "./registry-routes.ts";
 import { createRunRoutes } from "./run-routes.ts";
 import { createUpstreamRoutes } from "./upstream-routes.ts";
 
@@ -42,6 +43,7 @@ export function createRoutes(options: RouteOptions): Route[] {
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
     ...createRecordRoutes(app),
+    ...createRegistryRoutes(app),
     ...createCurationRoutes(app),
     {
       method: "*",

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { App } from "../app.ts";
-import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import type { RunState } from "../execution/run-store.ts";
 import { answer, type Route } from "./http-server.ts";
 
@@ -8,7 +7,7 @@ const MOST_RUNS = 1_000;
 const DEFAULT_RUNS = 20;
 
 /** What was run, and the programs behind it. */
-export function createRunRoutes({ inspector }: App): Route[] {
+export function createRunRoutes({ inspector, scope }: App): Route[] {
   return [
     {
       method: "GET",
@@ -18,7 +17,7 @@ export function createRunRoutes({ inspector }: App): Route[] {
           const query = readQuery(request);
           const limit = Number(query.get("limit") ?? DEFAULT_RUNS);
           const state = query.get("state");
-          return inspector.list(DEFAULT_SCOPE, {
+          return inspector.list(scope, {
             limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MOST_RUNS) : DEFAULT_RUNS,
             ...(state === null ? {} : { states: [state as RunState] }),
           });
@@ -27,18 +26,18 @@ export function createRunRoutes({ inspector }: App): Route[] {
     {
       method: "GET",
       path: "/api/runs/:id",
-      handle: (_request, response, { id = "" }) => answer(response, () => inspector.show(DEFAULT_SCOPE, id)),
+      handle: (_request, response, { id = "" }) => answer(response, () => inspector.show(scope, id)),
     },
     {
       method: "POST",
       path: "/api/runs/:id/replay",
-      handle: (_request, response, { id = "" }) => answer(response, () => inspector.replay(DEFAULT_SCOPE, id)),
+      handle: (_request, response, { id = "" }) => answer(response, () => inspector.replay(scope, id)),
     },
     {
       method: "GET",
       path: "/api/capability",
       handle: (request, response) =>
-        answer(response, () => inspector.capability(DEFAULT_SCOPE, readQuery(request).get("name") ?? "")),
+        answer(response, () => inspector.capability(scope, readQuery(request).get("name") ?? "")),
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_SCOPE, type Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../capabilities/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { type ErrorReport, PmlError } from "../errors.ts";
@@ -21,7 +21,7 @@ import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 import { decide, findRouting } from "./rules.ts";
 
-type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals">;
+type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope">;
 
 /**
  * Who may run what, and what people said when they were asked. A run asks in this order, also when it
@@ -74,7 +74,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ ttlMinutes } = config.approvals);
-      options.events.publish({ kind: "permissions_changed", ...DEFAULT_SCOPE });
+      options.events.publish({ kind: "permissions_changed", ...options.config.scope });
     },
     findRouting: (toolId) => findRouting(rules, toolId),
     get problem() {

@@ -234,7 +234,7 @@ describe("calling by name", () => {
     expect(value["total_latency_ms"]).toBeGreaterThan(0);
   });
 
-  test("[FR032] [FR033] [FR034] [13.4-AC6] [13.7-AC2] [13.7-AC4] [13.7-AC6] [TS-H1] [NFR003] [S2-E3] former names work without chains, warn, and are logged; FQDNs stay inside", async () => {
+  test("[FR032] [FR033] [FR034] [13.4-AC6] [13.7-AC2] [13.7-AC4] [13.7-AC6] [TS-H1] [S2-E3] former names work without chains, warn, and are logged; FQDNs stay inside", async () => {
     await execute(client, { code: "return 'config'", name: "fs:read_config" });
     await callJson(client, "dns:rename", { name: "fs:read_config", newName: "fs:read_settings" });
     await callJson(client, "dns:rename", { name: "fs:read_settings", newName: "fs:load_settings" });

@@ -65,6 +65,7 @@ export async function openPermissions(
     file: undefined,
     permissions: { allow: [], ask: [], deny: [], effects: {} },
     approvals: { ttlMinutes: 60 },
+    scope: DEFAULT_SCOPE,
   };
   const permissions = await createPermissions({ client, events, config, pollMs });
   return { permissions, told, [Symbol.asyncDispose]: () => permissions[Symbol.asyncDispose]() };

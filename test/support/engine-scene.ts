@@ -70,7 +70,14 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
     policy: () => config.naming,
     prepare: (code) => analysed.prepare(code),
   });
-  const programs = new Programs({ db, registry, analysed, nested: () => config.naming.nested, log });
+  const programs = new Programs({
+    db,
+    registry,
+    analysed,
+    nested: () => config.naming.nested,
+    nameRequired: () => config.naming.required,
+    log,
+  });
   const engine = new Engine({
     client,
     db,

@@ -1,7 +1,7 @@
 /**
  * Fault injection: mistreats the store and the sandbox, and checks that their promises hold.
  *
- *     npm run torture -- <name|all> [--rounds N] [--seed N] [--control]
+ *     npm run torture -- <name|all> [--rounds N] [--seed N] [--only PART,…] [--control]
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -24,17 +24,20 @@ type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | u
 
 async function runCase(
   torture: TortureCase,
-  { rounds = torture.defaultRounds, seed, control }: Flags,
+  { rounds = torture.defaultRounds, seed, control, only }: Flags,
 ): Promise<boolean> {
-  const { name, promise } = torture;
+  const { name, promise, parts = [] } = torture;
+  const unknown = only.filter((part) => !parts.includes(part));
+  if (unknown.length > 0)
+    throw new Error(`--only: ${name} has no part "${unknown.join(", ")}", but ${parts.join(", ")}`);
   const say = (line: string): void => console.log(`${name}: ${line}`);
   say(`${promise} (${rounds} rounds, --seed ${seed})`);
   const started = performance.now();
-  const outcome = await torture.run({ rounds, seed, control, say }).catch(toOutcome);
+  const outcome = await torture.run({ rounds, seed, control, only, say }).catch(toOutcome);
   const seconds = Math.round((performance.now() - started) / 1000);
   console.table(outcome.table);
   for (const problem of outcome.problems) say(problem);
-  const path = cacheFolder(`torture-${name}.json`);
+  const path = cacheFolder(`torture-${[name, ...only].join("-")}.json`);
   mkdirSync(dirname(path), { recursive: true });
   // Times mean little without how busy the machine was.
   const document = { case: name, promise, rounds, seed, seconds, load: loadavg(), ...outcome };
@@ -59,17 +62,23 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: "string" }, seed: { type: "string" }, control: { type: "boolean", default: false } },
+  options: {
+    rounds: { type: "string" },
+    seed: { type: "string" },
+    only: { type: "string", default: "" },
+    control: { type: "boolean", default: false },
+  },
 });
 const flags: Flags = {
   rounds: readCount(values.rounds, "rounds"),
   seed: readCount(values.seed, "seed") ?? Math.ceil(Math.random() * 2 ** 31),
   control: values.control,
+  only: values.only.split(",").filter((part) => part !== ""),
 };
 const [wanted] = positionals;
 const chosen = cases.filter(({ name }) => wanted === "all" || name === wanted);
 if (chosen.length === 0) {
-  console.log("npm run torture -- <name|all> [--rounds N] [--seed N] [--control]\n");
+  console.log("npm run torture -- <name|all> [--rounds N] [--seed N] [--only PART,…] [--control]\n");
   for (const { name, promise, defaultRounds } of cases) {
     console.log(`  ${name.padEnd(10)} ${promise} (${defaultRounds} rounds)`);
   }

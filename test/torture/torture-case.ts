@@ -4,6 +4,8 @@ export interface TortureCase {
   /** What must hold, in one line. */
   readonly promise: string;
   readonly defaultRounds: number;
+  /** What of it can be run alone. */
+  readonly parts?: readonly string[];
   run(options: CaseOptions): Promise<Outcome>;
 }
 
@@ -13,6 +15,8 @@ export interface CaseOptions {
   readonly seed: number;
   /** Also run what is expected to fail, to show that the harness can see a failure. */
   readonly control: boolean;
+  /** Only these parts; empty for all of it. */
+  readonly only: readonly string[];
   readonly say: (line: string) => void;
 }
 

@@ -1,0 +1,39 @@
+import type { Published } from "../capabilities/published.ts";
+import type { Changed, Registry } from "../capabilities/registry.ts";
+import type { Asker } from "../capabilities/scope.ts";
+import type { Signing } from "../capabilities/signature.ts";
+import { checkVersion } from "./check-signatures.ts";
+
+export interface AdoptParts {
+  readonly registry: Pick<Registry, "save">;
+  readonly asker: Asker;
+  readonly signing: Signing;
+  /** Only what a trusted key vouches for. */
+  readonly signatureRequired: boolean;
+}
+
+/** Makes a copy of what another gateway published. It is listed after its first success here, like any new program. */
+export function createAdopt({ registry, asker, signing, signatureRequired }: AdoptParts) {
+  return async (published: Published, name: string = published.display_name): Promise<Changed> => {
+    const { code, description, tags, fqdn, version, version_tag: versionTag } = published;
+    checkVersion(signing, signatureRequired, {
+      record_id: fqdn,
+      version,
+      source_hash: published.source_hash,
+      code_snippet: code,
+      source: undefined,
+      parameters_schema: published.parameters_schema,
+      tools_used: published.tools_used,
+      signature: published.signature,
+    });
+    return registry.save(asker, {
+      name,
+      code,
+      tags,
+      forkedFrom: fqdn,
+      changeSummary: `Copied from ${fqdn}, version ${version}`,
+      ...(description === null ? {} : { description }),
+      ...(versionTag === null ? {} : { versionTag }),
+    });
+  };
+}

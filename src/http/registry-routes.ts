@@ -1,0 +1,89 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import type { App } from "../app.ts";
+import { publishedSchema, toPublished } from "../capabilities/published.ts";
+import type { CapabilityRecord } from "../capabilities/record.ts";
+import type { Asker } from "../capabilities/scope.ts";
+import { PmlError } from "../errors.ts";
+import { withoutUndefined } from "../without-undefined.ts";
+import { answer, readBody, readQuery } from "./answer.ts";
+import { type Route, sendJson } from "./http-server.ts";
+
+/** Nobody in particular: sees what is public. */
+export const NOBODY: Asker = {
+  scope: { org: "", project: "" },
+  principal: "00000000-0000-0000-0000-000000000000",
+};
+
+const PAGE = 100;
+const adoption = z.strictObject({ published: publishedSchema, name: z.string().min(1).optional() });
+
+type Parts = Pick<App, "registry" | "adopt">;
+
+/** Capabilities that are public, for gateways and people elsewhere, and what they have to offer for this one. */
+export function createRegistryRoutes({ registry, adopt }: Parts): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/registry/capabilities",
+      access: "public",
+      handle: async (request, response) => sendJson(response, 200, await listPublic(registry, request)),
+    },
+    {
+      method: "GET",
+      path: "/registry/capabilities/:reference",
+      access: "public",
+      async handle(_request, response, { reference = "" }) {
+        const published = await findPublished(registry, decodeURIComponent(reference));
+        if (published === undefined) return sendJson(response, 404, { ok: false, error: { code: "not_found" } });
+        sendJson(response, 200, published);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/published",
+      handle: (request, response) =>
+        answer(response, async () => {
+          const { published, name } = await readBody(request, adoption);
+          const { record, warnings } = await adopt(published, name);
+          return { display_name: record.displayName, fqdn: record.fqdn, forked_from: record.forkedFrom, warnings };
+        }),
+    },
+  ];
+}
+
+async function listPublic(registry: App["registry"], request: IncomingMessage): Promise<unknown> {
+  const filter = withoutUndefined({
+    namespace: readQuery(request, "namespace"),
+    text: readQuery(request, "text"),
+    cursor: readQuery(request, "cursor"),
+  });
+  const page = await registry.query(NOBODY, { ...filter, recordType: "capability", namedOnly: true, limit: PAGE });
+  return { capabilities: page.records.map(describe), next_cursor: page.nextCursor ?? null };
+}
+
+function describe({ fqdn, displayName, description, version, versionTag, tags, toolsUsed }: CapabilityRecord): unknown {
+  return {
+    fqdn,
+    display_name: displayName,
+    description: description ?? null,
+    version,
+    version_tag: versionTag ?? null,
+    tags,
+    tools_used: toolsUsed,
+    path: `/registry/capabilities/${encodeURIComponent(fqdn)}`,
+  };
+}
+
+/** What may not be seen is not there, and neither is what is no capability. */
+async function findPublished(registry: App["registry"], reference: string): Promise<unknown> {
+  try {
+    const record = await registry.whois(NOBODY, reference);
+    const versions = await registry.history(NOBODY, record.fqdn);
+    const version = versions.find((each) => each.version === record.version);
+    return version && toPublished(record, version);
+  } catch (error) {
+    if (error instanceof PmlError) return undefined;
+    throw error;
+  }
+}

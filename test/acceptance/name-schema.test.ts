@@ -1,0 +1,176 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DatabaseClient } from "../../src/db/client.ts";
+import { openPostgres } from "../../src/db/open-postgres.ts";
+import { createServerDatabase } from "../support/databases.ts";
+import { execute } from "../support/execute.ts";
+import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { callCapability, callJson, listNames } from "../support/names-scene.ts";
+import { migrateUpTo, seedOldCapability } from "../support/old-schema.ts";
+import { until } from "../support/pml.ts";
+
+const stack = new AsyncDisposableStack();
+let home: GatewayHome;
+let client: Client;
+/** Beside the gateway, as an administrator would be. */
+let database: DatabaseClient;
+let old: string;
+beforeAll(async () => {
+  const url = await createServerDatabase();
+  database = stack.use(await openPostgres({ url, poolSize: 3 }));
+  await migrateUpTo(database.db, 1);
+  old = await seedOldCapability(database.db);
+  home = stack.use(await startGateway({}, { env: { DATABASE_URL: url } }));
+  ({ client } = stack.use(await connectClient(home.path, { transport: "http", era: "auto" })));
+});
+afterAll(() => stack.disposeAsync());
+
+const rows = async <T>(text: string, ...values: unknown[]): Promise<T[]> =>
+  (await database.execute(text, values)).rows as T[];
+
+test("[13.1-AC4] a memory of the first schema is brought up with everything in it, and works", async () => {
+  const { value } = await callJson(client, "dns:whois", { fqdn: "local.default.fs.kept.0ld1" });
+  expect(value).toMatchObject({
+    id: old,
+    display_name: "fs:kept",
+    version: 2,
+    tags: ["old"],
+    usage_count: 40,
+    success_count: 30,
+    aliases: ["fs:kept_before"],
+    // what did not exist then has its default
+    visibility: "private",
+    cache_policy: "none",
+    ttl: null,
+    verified: false,
+    forked_from: null,
+  });
+  expect(await callCapability(client, "cap:fs:kept")).toBe("kept 2 well");
+  expect(await callCapability(client, "cap:fs:kept@v1")).toBe("kept 1");
+  expect(await callCapability(client, "cap:fs:kept_before", { what: "too" })).toBe("kept 2 too");
+  await callJson(client, "dns:rename", { name: "fs:kept", newName: "fs:kept_on" });
+  expect(await listNames(client)).toContain("cap__fs__kept_on");
+});
+
+/** Each in the words of a query that it is there for. */
+const lookups = {
+  "(org, project)": "org = 'local' AND project = 'default'",
+  "(org, project, display_name)":
+    "org = 'local' AND project = 'default' AND display_name = 'fs:a' AND deleted_at IS NULL",
+  namespace: "org = 'local' AND project = 'default' AND namespace = 'fs'",
+  created_by: "org = 'local' AND created_by = '019a0000-0000-7000-8000-000000000001'",
+  "tags (GIN)": "tags @> '{old}'",
+  visibility: "visibility = 'public'",
+};
+
+test("[13.1-AC2] records are found by scope, name, namespace, creator, tags and visibility through indexes", async () => {
+  for (const [what, condition] of Object.entries(lookups)) {
+    const plan = await rows<{ "QUERY PLAN": string }>(
+      `SET enable_seqscan = off; EXPLAIN SELECT * FROM capability_records WHERE ${condition}; RESET enable_seqscan`,
+    );
+    const text = plan.map((line) => line["QUERY PLAN"]).join("\n");
+    expect([what, text]).toEqual([
+      what,
+      expect.stringMatching(/Index.*Scan (?:using|on) capability_records_(?:public|.*Index Cond)/s),
+    ]);
+  }
+  const [gin] = await rows(
+    `SELECT 1 FROM pg_indexes WHERE tablename = 'capability_records' AND indexdef LIKE '%gin (tags)%'`,
+  );
+  expect(gin).toBeDefined();
+});
+
+const refusal = async (text: string): Promise<unknown> => {
+  const error: unknown = await rows(text).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return (error as { code?: unknown } | undefined)?.code;
+};
+const copy = (table: string, columns: string, values: string): string =>
+  `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table} WHERE org = 'local' AND `;
+const alias = (name: string, recordId: string): string =>
+  `INSERT INTO capability_aliases (org, project, alias, kind, record_id) VALUES ('local', 'default', '${name}', 'name', ${recordId})`;
+const UNIQUE = "23505";
+const FOREIGN_KEY = "23503";
+const APPEND_ONLY = "23000";
+
+test("[TS-D1] [S2-N1] records, versions, figures and aliases are tables with keys that the database itself holds to", async () => {
+  const made = await execute(client, { code: "return 'tables'", name: "db:tables", version_tag: "v1.0.0" });
+  const id = made.capabilityId;
+  const records = "org, id, project, fqdn, display_name, namespace, action, hash";
+  const record = (name: string, fqdn: string): string =>
+    `${copy("capability_records", records, `org, gen_random_uuid(), project, ${fqdn}, ${name}, namespace, action, hash`)} id = '${id}'`;
+  // the same organisation, project, namespace, action and hash; and the same name
+  expect(await refusal(record("'db:other'", "fqdn"))).toBe(UNIQUE);
+  expect(await refusal(record("display_name", "fqdn || '0'"))).toBe(UNIQUE);
+  const apart = `SELECT fqdn FROM capability_records WHERE fqdn <> concat_ws('.', org, project, namespace, action, hash)`;
+  expect(await rows(apart)).toEqual([]);
+
+  const version = (recordId: string): string =>
+    `${copy("capability_versions", "org, record_id, version, source_kind, source_hash", `org, ${recordId}, version, source_kind, source_hash`)} record_id = '${id}'`;
+  expect(await refusal(version("record_id"))).toBe(UNIQUE);
+  expect(await refusal(version("gen_random_uuid()"))).toBe(FOREIGN_KEY);
+  expect(await refusal(`UPDATE capability_versions SET code_snippet = '' WHERE record_id = '${id}'`)).toBe(APPEND_ONLY);
+  expect(await refusal(alias("fs:kept_before", `'${id}'`))).toBe(UNIQUE);
+  expect(await refusal(alias("fs:nowhere", "gen_random_uuid()"))).toBe(FOREIGN_KEY);
+
+  // a name in one table, its code and its figures in others, all of one record
+  for (const [table, column] of [
+    ["capability_records", "id"],
+    ["capability_versions", "record_id"],
+    ["capability_stat", "record_id"],
+  ])
+    expect([table, await rows(`SELECT 1 FROM ${table} WHERE org = 'local' AND ${column} = '${id}'`)]).toHaveProperty(
+      "[1].length",
+      1,
+    );
+  expect(await refusal(`DELETE FROM capability_records WHERE id = '${id}'`)).toBe(FOREIGN_KEY);
+});
+
+const GATE = 4_711;
+const facts = (): Promise<unknown> =>
+  rows(`SELECT r.display_name, r.fqdn, (SELECT count(*)::int FROM capability_aliases a WHERE a.record_id = r.id) AS aliases,
+    (SELECT count(*)::int FROM capability_rename_history h WHERE h.record_id = r.id) AS renames
+    FROM capability_records r WHERE r.action LIKE 'whole%'`);
+
+test("[NFR003] a rename is there as a whole, with its alias, or not at all", async () => {
+  await execute(client, { code: "return 'whole'", name: "fs:whole" });
+  const before = await facts();
+  const trigger = (body: string): Promise<unknown> =>
+    database.execute(`CREATE OR REPLACE FUNCTION hinder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NEW; END $$;
+      CREATE OR REPLACE TRIGGER hinder BEFORE INSERT ON capability_rename_history FOR EACH ROW EXECUTE FUNCTION hinder()`);
+  const rename = () => callJson(client, "dns:rename", { name: "fs:whole", newName: "fs:whole_new" });
+
+  // its last statement fails: nothing of the ones before is left
+  await trigger("RAISE EXCEPTION 'no more room';");
+  await expect(rename().then(({ isError }) => isError)).resolves.toBe(true);
+  expect(await facts()).toEqual(before);
+  expect((await callJson(client, "cap:fs:whole")).meta).not.toHaveProperty(["dev.pml/warnings"]);
+
+  // it is held up before that one: until it goes on, everybody sees the old state
+  await trigger(`PERFORM pg_advisory_xact_lock(${GATE});`);
+  let renaming: ReturnType<typeof rename> | undefined;
+  await database.db.connection().execute(async (gate) => {
+    await sql`SELECT pg_advisory_lock(${GATE})`.execute(gate);
+    renaming = rename();
+    await until("the rename waits", async () => {
+      const waiting = await rows(
+        `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = ${GATE} AND NOT granted`,
+      );
+      return waiting.length === 1;
+    });
+    expect(await facts()).toEqual(before);
+    expect((await callJson(client, "cap:fs:whole")).value).toBe("whole");
+    await expect(callCapability(client, "cap:fs:whole_new")).rejects.toThrow("Capability not found");
+    await sql`SELECT pg_advisory_unlock(${GATE})`.execute(gate);
+  });
+  expect((await renaming)?.isError).toBe(false);
+  expect(await facts()).toMatchObject([{ display_name: "fs:whole_new", aliases: 2, renames: 1 }]);
+  expect(await callCapability(client, "cap:fs:whole_new")).toBe("whole");
+  expect((await callJson(client, "cap:fs:whole")).meta["dev.pml/warnings"]).toEqual([
+    'Using deprecated alias "fs:whole" → "fs:whole_new"',
+  ]);
+});

@@ -1,0 +1,32 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { createServerDatabase } from "./databases.ts";
+import { type GatewayHome, startGateway } from "./gateway-home.ts";
+import { connectClient } from "./mcp-client.ts";
+
+export interface TenantGateway {
+  readonly home: GatewayHome;
+  readonly client: Client;
+}
+
+export interface TenantGateways extends AsyncDisposable {
+  readonly database: string;
+  readonly gateways: readonly TenantGateway[];
+}
+
+/** Gateways of several scopes, written `org.project`, on one PostgreSQL database, each with a client. */
+export async function startTenants(...scopes: readonly string[]): Promise<TenantGateways> {
+  const database = await createServerDatabase();
+  const stack = new AsyncDisposableStack();
+  const start = async (scope: string): Promise<TenantGateway> => {
+    const [org, project] = scope.split(".");
+    const home = stack.use(
+      await startGateway({}, { env: { DATABASE_URL: database }, config: { scope: { org, project } } }),
+    );
+    const { client } = stack.use(await connectClient(home.path, { transport: "http", era: "auto" }));
+    return { home, client };
+  };
+  // the first one makes the tables
+  const [first = "", ...others] = scopes;
+  const gateways = [await start(first), ...(await Promise.all(others.map(start)))];
+  return { database, gateways, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
