@@ -268,8 +268,8 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const next = cursor === undefined ? {} : { cursor };
-        const page = await registry.query(asker, { namespace, sortBy, limit: 2, ...next });
+        const from = cursor === undefined ? {} : { cursor };
+        const page = await registry.query(asker, { namespace, sortBy, limit: 2, ...from });
         seen.push(...page.records.map(({ action }) => action));
         expect(page.total).toBe(cursor === undefined ? 6 : undefined);
         cursor = page.nextCursor;
