@@ -141,7 +141,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     },
     decideTool: (id) => decideTool({ permissions, upstreams, scope }, id),
     ...createReviewOperations(client, scope, upstreams),
-    ...createMemoryOperations(config, client, signing),
+    ...createMemoryOperations({ config, client, signing, records }),
     adopt: createAdopt({
       registry: runs.registry,
       asker: { scope, principal: OWNER },
@@ -184,12 +184,21 @@ function createReviewOperations(
   };
 }
 
-function createMemoryOperations(
-  { database, home, signing }: Config,
-  client: DatabaseClient,
-  keys: Signing,
-): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
-  const check = checkSignatures(keys, signing.required);
+interface MemoryParts {
+  readonly config: Config;
+  readonly client: DatabaseClient;
+  readonly signing: Signing;
+  readonly records: Records;
+}
+
+function createMemoryOperations({
+  config,
+  client,
+  signing,
+  records,
+}: MemoryParts): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  const { database, home } = config;
+  const check = checkSignatures(signing, config.signing.required);
   return {
     databaseStatus: async () => ({
       engine: client.engine,
@@ -197,7 +206,11 @@ function createMemoryOperations(
       schemaVersion: await readSchemaVersion(client.db),
     }),
     exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
-    importMemory: (path) => traced("memory.import", {}, () => importMemory(client, path, check)),
+    async importMemory(path) {
+      const imported = await traced("memory.import", {}, () => importMemory(client, path, check));
+      await records.takeImported();
+      return imported;
+    },
   };
 }
 

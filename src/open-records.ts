@@ -38,6 +38,8 @@ export interface Records extends AsyncDisposable {
   readonly facts: RecordFacts;
   /** Where the gateway can be reached, once it listens. */
   listenAt(url: string): void;
+  /** Records came from elsewhere: where they run is found out anew. */
+  takeImported(): Promise<void>;
 }
 
 /** What is known about servers and about where things run, kept up to date. */
@@ -66,6 +68,10 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
     servers,
     facts: createFacts(servers, routings, permissions),
     listenAt: (url) => void (address = url),
+    takeImported: () => {
+      routings.forget(scope);
+      return routings.update(scope);
+    },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -241,4 +241,46 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     );
     expect(suffixed.map(({ record }) => record.displayName).toSorted()).toEqual(["fs:one_2", "fs:one_3", "fs:one_4"]);
   });
+
+  test("pages over all projects and organisations are one list, in every order, and count what is there now", async () => {
+    const asker = newAsker();
+    const places = [
+      { by: asker, visibility: "private" },
+      { by: elsewhere(asker, "shared"), visibility: "org" },
+      { by: newAsker(), visibility: "public" },
+    ] as const;
+    // Names of one namespace, so that what other tests share is not seen.
+    const namespace = `many${engine}`;
+    for (const [at, { by, visibility }] of places.entries()) {
+      for (const letter of ["a", "b"]) {
+        const name = `${namespace}:${letter}${at}`;
+        await save(by, name, `return "${name}"`, { visibility });
+        for (let use = 0; use < (at * 2 + 1) % 4; use++) await registry.feedback(by, { name, success: true });
+      }
+    }
+    await client.db
+      .updateTable("capability_records")
+      .set({ state: "active" })
+      .where("namespace", "=", namespace)
+      .execute();
+    const orders = { name: "a0 a1 a2 b0 b1 b2", created: "b2 a2 b1 a1 b0 a0", usage: "b1 a1 b2 a2 b0 a0" };
+    for (const sortBy of ["name", "created", "usage"] as const) {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const from = cursor === undefined ? {} : { cursor };
+        const page = await registry.query(asker, { namespace, sortBy, limit: 2, ...from });
+        seen.push(...page.records.map(({ action }) => action));
+        expect(page.total).toBe(cursor === undefined ? 6 : undefined);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(seen.join(" ")).toBe(orders[sortBy]);
+    }
+    expect(
+      (await registry.query(asker, { namespace, limit: 2, offset: 4 })).records.map(({ action }) => action),
+    ).toEqual(["b1", "b2"]);
+    await registry.archive(asker, `${namespace}:a0`);
+    expect((await registry.query(asker, { namespace, limit: 1 })).total).toBe(5);
+    expect((await registry.list(asker, { namespace, limit: 1 })).total).toBe(1);
+  });
 });

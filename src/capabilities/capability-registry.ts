@@ -10,7 +10,7 @@ import { isUnnamed } from "./fqdn.ts";
 import { NameCache } from "./name-cache.ts";
 import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
-import { queryRecords } from "./query-store.ts";
+import { countRecords, queryRecords, type Reach } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
 import type { Changed, RecordPage, RecordQuery, Registry, Renamed, Resolved, ResolveOptions } from "./registry.ts";
@@ -30,11 +30,16 @@ export interface RegistryOptions {
 type Request<Method extends keyof Registry> = Parameters<Registry[Method]>[1];
 
 const MOST_NAMES_KEPT = 5_000;
+const MOST_COUNTS_KEPT = 500;
+/** What is filtered by these changes without anybody being told. */
+const UNTOLD = ["routing", "health", "states", "createdBy"] as const;
 
 /** The registry over the database, with what was looked up lately in memory. */
 export class CapabilityRegistry implements Registry {
   readonly #options: RegistryOptions;
   readonly #resolved = new NameCache<Resolved>(MOST_NAMES_KEPT);
+  /** Counting takes longer than everything else about a page. */
+  readonly #counts = new NameCache<number>(MOST_COUNTS_KEPT);
   readonly #listeners = new Set<() => void>();
 
   constructor(options: RegistryOptions) {
@@ -49,6 +54,7 @@ export class CapabilityRegistry implements Registry {
   /** Something changed, here or on another gateway: everything is read again. */
   forget(): void {
     this.#resolved.clear();
+    this.#counts.clear();
     for (const listener of this.#listeners) listener();
   }
 
@@ -83,11 +89,11 @@ export class CapabilityRegistry implements Registry {
   }
 
   query(asker: Asker, query: RecordQuery): Promise<RecordPage> {
-    return queryRecords(this.#options.db, asker, { ...query, ownOnly: false });
+    return this.#page(asker, { ...query, ownOnly: false });
   }
 
   list(asker: Asker, query: RecordQuery): Promise<RecordPage> {
-    return queryRecords(this.#options.db, asker, { ...query, ownOnly: true });
+    return this.#page(asker, { ...query, ownOnly: true });
   }
 
   async rename(asker: Asker, { from, to, via }: Request<"rename">): Promise<Renamed> {
@@ -208,6 +214,19 @@ export class CapabilityRegistry implements Registry {
       const { id, warnings } = await applyNaming(tx, this.#options.policy(), program);
       return done(tx, asker, id, warnings);
     });
+  }
+
+  async #page(asker: Asker, query: RecordQuery & Reach): Promise<RecordPage> {
+    const page = await queryRecords(this.#options.db, asker, query);
+    return { ...page, total: query.cursor === undefined ? await this.#count(asker, query) : undefined };
+  }
+
+  async #count(asker: Asker, query: RecordQuery & Reach): Promise<number> {
+    const { sortBy: _order, limit: _size, offset: _place, cursor: _end, ...wanted } = query;
+    const count = (): Promise<number> => countRecords(this.#options.db, asker, wanted);
+    if (UNTOLD.some((key) => wanted[key] !== undefined)) return count();
+    const key = JSON.stringify([asker, wanted]);
+    return this.#counts.find(key) ?? this.#counts.load(key, count);
   }
 
   /** Ids of the records a program calls, as far as they are there. */

@@ -18,15 +18,16 @@ interface ListedRow {
 /** Named, active capabilities of the scope, those that are pinned and those that are used most first. */
 export async function listNamed(db: Db, asker: Asker, { limit, pinned }: ListingChoice): Promise<ListedCapability[]> {
   const { org, project } = asker.scope;
-  const most = limit === undefined ? sql`ALL` : sql`${limit + pinned.length}`;
+  const isPinned = sql`r.display_name = ANY(${[...pinned]}::text[])`;
+  const named = sql`
+    SELECT r.org, r.project, r.id, r.version, r.display_name, r.description, s.usage_count, ${isPinned} AS pinned
+    FROM capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+    WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
+      AND r.deleted_at IS NULL AND r.display_name NOT LIKE 'unnamed\\_%' AND ${visibleTo(asker)}`;
+  // In the order of an index, so that the few that are used most are found among very many.
+  const most = limit === undefined ? sql`` : sql`ORDER BY s.usage_count DESC, s.record_id DESC LIMIT ${limit}`;
   const { rows } = await sql<ListedRow>`
-    WITH RECURSIVE chosen AS (
-      SELECT r.org, r.project, r.id, r.version, r.display_name, r.description, coalesce(s.usage_count, 0) AS usage_count,
-        r.display_name = ANY(${[...pinned]}::text[]) AS pinned
-      FROM capability_records r LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-      WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
-        AND r.deleted_at IS NULL AND r.display_name NOT LIKE 'unnamed\\_%' AND ${visibleTo(asker)}
-      ORDER BY pinned DESC, usage_count DESC, r.display_name LIMIT ${most}),
+    WITH RECURSIVE chosen AS ((${named} AND ${isPinned}) UNION ALL (${named} AND NOT ${isPinned} ${most})),
     reach (root, id, version) AS (
       SELECT id, id, version FROM chosen
       UNION SELECT reach.root, d.to_record_id, coalesce(d.to_version, t.version) FROM reach

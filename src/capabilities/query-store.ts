@@ -9,33 +9,53 @@ import { visibleTo } from "./visibility.ts";
 type Sort = NonNullable<RecordQuery["sortBy"]>;
 type Sql = RawBuilder<unknown>;
 
-/** How lists are ordered: what by, in which direction, and how a place in that order is written. */
-const ORDERS: Readonly<Record<Sort, { readonly key: Sql; readonly type: Sql; readonly ascending: boolean }>> = {
-  name: { key: sql`r.display_name`, type: sql`text`, ascending: true },
-  usage: { key: sql`coalesce(s.usage_count, 0)`, type: sql`bigint`, ascending: false },
-  created: { key: sql`r.created_at`, type: sql`timestamptz`, ascending: false },
+interface Order {
+  readonly key: Sql;
+  /** What comes first among equals. */
+  readonly id: Sql;
+  readonly type: Sql;
+  readonly ascending: boolean;
+  readonly from: Sql;
+}
+
+const RECORDS = sql`capability_records r`;
+const WITH_FIGURES = sql`capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id`;
+
+/** How lists are ordered: what by, in which direction, and how a place in that order is written. Each has its index. */
+const ORDERS: Readonly<Record<Sort, Order>> = {
+  name: { key: sql`r.display_name`, id: sql`r.id`, type: sql`text`, ascending: true, from: RECORDS },
+  usage: { key: sql`s.usage_count`, id: sql`s.record_id`, type: sql`bigint`, ascending: false, from: WITH_FIGURES },
+  created: { key: sql`r.created_at`, id: sql`r.id`, type: sql`timestamptz`, ascending: false, from: RECORDS },
 };
 
-/** Records that fit, of the asker's project alone or of everything they may see. */
+/** What is looked at: the asker's project alone, or everything they may see. */
+export interface Reach {
+  readonly ownOnly: boolean;
+}
+
+/** Records that fit, without how many there are in all. */
 export async function queryRecords(
   db: Db,
   asker: Asker,
-  { ownOnly, ...query }: RecordQuery & { readonly ownOnly: boolean },
-): Promise<RecordPage> {
+  { ownOnly, ...query }: RecordQuery & Reach,
+): Promise<Omit<RecordPage, "total">> {
   const { sortBy = "name", limit, offset = 0, cursor } = query;
-  const { key, type, ascending } = ORDERS[sortBy];
-  const fits = join([...conditions(asker, query, ownOnly), visibleTo(asker)]);
+  const { key, id, type, ascending, from } = ORDERS[sortBy];
+  const fits = join([...conditions(query), visibleTo(asker)]);
   const after = cursor === undefined ? undefined : readCursor(cursor, sortBy);
   const compare = ascending ? sql`>` : sql`<`;
   const beyond =
-    after === undefined ? sql`` : sql`AND (${key}, r.id) ${compare} (${after.key}::${type}, ${after.id}::uuid)`;
+    after === undefined ? sql`` : sql`AND (${key}, ${id}) ${compare} (${after.key}::${type}, ${after.id}::uuid)`;
   const direction = ascending ? sql`ASC` : sql`DESC`;
+  const best = places(asker, ownOnly).map(
+    (place) => sql`(SELECT r.org, r.id, ${key} AS sort_key FROM ${from} WHERE ${place} AND ${fits} ${beyond}
+      ORDER BY ${key} ${direction}, ${id} ${direction} LIMIT ${limit + offset + 1})`,
+  );
   // First the page, then what it says: otherwise all of it would be read for every record that is sorted.
   const { rows } = await sql<Parameters<typeof toRecord>[0] & { sort_key: string }>`
     WITH page AS MATERIALIZED (
-      SELECT r.org, r.id, ${key} AS sort_key FROM capability_records r
-      LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-      WHERE ${fits} ${beyond} ORDER BY ${key} ${direction}, r.id ${direction} LIMIT ${limit + 1} OFFSET ${offset})
+      SELECT * FROM (${sql.join(best, sql` UNION ALL `)}) AS best
+      ORDER BY sort_key ${direction}, id ${direction} LIMIT ${limit + 1} OFFSET ${offset})
     SELECT told.*, page.sort_key::text AS sort_key FROM page
     JOIN LATERAL (${selectRecords()} WHERE r.org = page.org AND r.id = page.id) AS told ON true
     ORDER BY page.sort_key ${direction}, page.id ${direction}`.execute(db);
@@ -44,15 +64,40 @@ export async function queryRecords(
   return {
     records: kept.map(toRecord),
     nextCursor: last === undefined ? undefined : writeCursor(sortBy, last),
-    total: cursor === undefined ? await countRecords(db, fits) : undefined,
   };
 }
 
-function conditions({ scope }: Asker, filter: RecordFilter, ownOnly: boolean): Sql[] {
+export async function countRecords(
+  db: Db,
+  asker: Asker,
+  { ownOnly, ...filter }: RecordFilter & Reach,
+): Promise<number> {
+  const own = ownOnly ? [ownProject(asker)] : [];
+  const { rows } = await sql<{ total: number }>`
+    SELECT count(*) AS total FROM capability_records r
+    WHERE ${join([...own, ...conditions(filter), visibleTo(asker)])}`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** Where records can be, apart from each other: each place has an index in the order of the list, all together have none. */
+function places(asker: Asker, ownOnly: boolean): Sql[] {
+  if (ownOnly) return [ownProject(asker)];
+  const { org, project } = asker.scope;
+  return [
+    ownProject(asker),
+    sql`r.org = ${org} AND r.project <> ${project} AND r.visibility IN ('org', 'public')`,
+    sql`r.org <> ${org} AND r.visibility = 'public'`,
+  ];
+}
+
+function ownProject({ scope }: Asker): Sql {
+  return sql`r.org = ${scope.org} AND r.project = ${scope.project}`;
+}
+
+function conditions(filter: RecordFilter): Sql[] {
   const { text, namedOnly, states = ["active"] } = filter;
   return [
     sql`r.deleted_at IS NULL AND r.state = ANY(${[...states]})`,
-    ...(ownOnly ? [sql`r.org = ${scope.org} AND r.project = ${scope.project}`] : []),
     ...(namedOnly === true ? [sql`r.display_name NOT LIKE 'unnamed\\_%'`] : []),
     ...wordsOf(text).map(
       (word) => sql`(r.display_name || ' ' || coalesce(r.description, '')) ILIKE ${`%${escape(word)}%`}`,
@@ -89,13 +134,6 @@ function madeBy(pattern: string): Sql {
   return sql`CASE WHEN r.created_by IS NULL THEN 'local' LIKE ${like} ELSE EXISTS (
     SELECT 1 FROM principals p WHERE p.org = r.org AND p.id = r.created_by
       AND (p.name LIKE ${like} OR split_part(p.name, ' (', 1) LIKE ${like})) END`;
-}
-
-async function countRecords(db: Db, fits: Sql): Promise<number> {
-  const { rows } = await sql<{
-    total: number;
-  }>`SELECT count(*) AS total FROM capability_records r WHERE ${fits}`.execute(db);
-  return rows[0]?.total ?? 0;
 }
 
 /** Where the page ended, exactly as the database orders it. */

@@ -1,14 +1,51 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../db/client.ts";
 import type { Routing } from "./record.ts";
 import type { Scope } from "./scope.ts";
 
-/** Every tool that a capability of the scope calls, whether itself or through another. */
-export async function listUsedTools(db: Db, { org }: Scope): Promise<string[]> {
+/** A write that began before a look may be committed after it: each look goes back this far again. */
+const OVERLAP_SECONDS = 10;
+
+export interface ChangedRecords {
+  /** By the clock of the database. */
+  readonly readAt: Date;
+  readonly ids: readonly string[];
+}
+
+/** Capabilities of the scope that changed since then, and whatever calls them. Nothing if nobody has looked before. */
+export async function listChanged(db: Db, { org, project }: Scope, since: Date | undefined): Promise<ChangedRecords> {
+  const from = sql`${since ?? null}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`;
+  const { rows } = await sql<{ read_at: Date; ids: string[] }>`
+    WITH RECURSIVE changed (id) AS (
+      SELECT r.id FROM capability_records r WHERE r.org = ${org} AND r.project = ${project} AND r.updated_at > ${from}
+      UNION SELECT d.from_record_id FROM capability_dependency d WHERE d.org = ${org} AND d.created_at > ${from}
+      UNION SELECT d.from_record_id FROM changed JOIN capability_dependency d ON d.org = ${org} AND d.to_record_id = changed.id)
+    SELECT clock_timestamp() AS read_at, ARRAY(SELECT id::text FROM changed) AS ids`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a query without conditions gave no row");
+  return { readAt: row.read_at, ids: row.ids };
+}
+
+/** Capabilities whose routing is inherited, each with itself and everything it reaches; of all, or of these alone. */
+function reachedFrom({ org, project }: Scope, ids: readonly string[] | undefined): RawBuilder<unknown> {
+  const wanted = ids === undefined ? sql`true` : sql`r.id = ANY(${[...ids]}::uuid[])`;
+  return sql`reached (id, calls) AS (
+      SELECT r.id, r.id FROM capability_records r
+      WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND NOT r.routing_explicit
+        AND r.deleted_at IS NULL AND ${wanted}
+      UNION
+      SELECT reached.id, d.to_record_id FROM reached
+      JOIN capability_records r ON r.org = ${org} AND r.id = reached.calls
+      JOIN capability_dependency d ON d.org = r.org AND d.from_record_id = r.id AND d.from_version = r.version)`;
+}
+
+/** Every tool that these capabilities of the scope call, whether themselves or through others; undefined: all do. */
+export async function listUsedTools(db: Db, scope: Scope, ids: readonly string[] | undefined): Promise<string[]> {
   const { rows } = await sql<{ tool: string }>`
-    SELECT DISTINCT unnest(v.tools_used) AS tool FROM capability_records r
-    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
-    WHERE r.org = ${org} AND r.record_type = 'capability' AND r.deleted_at IS NULL`.execute(db);
+    WITH RECURSIVE ${reachedFrom(scope, ids)}
+    SELECT DISTINCT unnest(v.tools_used) AS tool FROM (SELECT DISTINCT calls FROM reached) AS each
+    JOIN capability_records r ON r.org = ${scope.org} AND r.id = each.calls
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version`.execute(db);
   return rows.map(({ tool }) => tool);
 }
 
@@ -16,16 +53,14 @@ export async function listUsedTools(db: Db, { org }: Scope): Promise<string[]> {
  * Local if any tool is, also through what it calls, and cloud otherwise; where somebody said it, that
  * stays. Returns how many records changed.
  */
-export async function inheritRoutings(db: Db, { org, project }: Scope, localTools: readonly string[]): Promise<number> {
+export async function inheritRoutings(
+  db: Db,
+  scope: Scope,
+  { localTools, ids }: { readonly localTools: readonly string[]; readonly ids: readonly string[] | undefined },
+): Promise<number> {
+  const { org } = scope;
   const { numAffectedRows } = await sql`
-    WITH RECURSIVE reached (id, calls) AS (
-      SELECT r.id, r.id FROM capability_records r
-      WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND NOT r.routing_explicit
-        AND r.deleted_at IS NULL
-      UNION
-      SELECT reached.id, d.to_record_id FROM reached
-      JOIN capability_records r ON r.org = ${org} AND r.id = reached.calls
-      JOIN capability_dependency d ON d.org = r.org AND d.from_record_id = r.id AND d.from_version = r.version),
+    WITH RECURSIVE ${reachedFrom(scope, ids)},
     inherited AS (
       SELECT reached.id, CASE WHEN bool_or(v.tools_used && ${[...localTools]}::text[]) THEN 'local' ELSE 'cloud' END AS routing
       FROM reached
@@ -45,7 +80,11 @@ export async function setExplicitRouting(
 ): Promise<void> {
   await db
     .updateTable("capability_records")
-    .set({ routing_explicit: routing !== undefined, ...(routing === undefined ? {} : { routing }) })
+    .set({
+      routing_explicit: routing !== undefined,
+      ...(routing === undefined ? {} : { routing }),
+      updated_at: sql`now()`,
+    })
     .where("org", "=", org)
     .where("id", "=", id)
     .execute();

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { seedCapability } from "../../test/support/seed.ts";
@@ -65,6 +66,7 @@ describe.each(engines)("Routings on %s", (engine) => {
     const [outer, inner] = [await seedCapability(db, "outer"), await seedCapability(db, "inner")];
     await using routings = new Routings({ db, routingOf: () => "local", onError: () => undefined });
     const pure = await seedCapability(db, "pure");
+    await routings.update(scope);
     await db.transaction().execute(async (tx) => {
       // versions cannot be changed, so a later one without tools takes over
       for (const id of [outer, pure]) {
@@ -73,19 +75,52 @@ describe.each(engines)("Routings on %s", (engine) => {
           .insertInto("capability_versions")
           .values({ ...values, tools_used: [] })
           .execute();
-        await tx.updateTable("capability_records").set({ version: 2 }).where("id", "=", id).execute();
+        await tx
+          .updateTable("capability_records")
+          .set({ version: 2, updated_at: sql`now()` })
+          .where("id", "=", id)
+          .execute();
       }
       await tx
         .insertInto("capability_dependency")
         .values({ org: scope.org, from_record_id: outer, from_version: 2, to_record_id: inner })
         .execute();
     });
-    routings.refresh(scope);
-    await routings[Symbol.asyncDispose]();
+    await routings.update(scope);
     expect(await Promise.all([outer, inner, pure].map((id) => readRouting(db, id)))).toEqual([
       "local",
       "local",
       "cloud",
     ]);
+  });
+
+  test("looks only at what changed and what calls that, until everything is to be looked at again", async () => {
+    await using client = await openTestDatabase(engine);
+    const { db } = client;
+    const [outer, inner, other] = [
+      await seedCapability(db, "outer"),
+      await seedCapability(db, "inner"),
+      await seedCapability(db, "other"),
+    ];
+    await using routings = new Routings({ db, routingOf: () => "local", onError: () => undefined });
+    await db
+      .insertInto("capability_dependency")
+      .values({ org: scope.org, from_record_id: outer, from_version: 1, to_record_id: inner })
+      .execute();
+    await routings.update(scope);
+    const longAgo = sql<Date>`now() - interval '1 day'`;
+    await db.updateTable("capability_records").set({ routing: "cloud", updated_at: longAgo }).execute();
+    await sql`UPDATE capability_dependency SET created_at = ${longAgo}`.execute(db);
+    await db
+      .updateTable("capability_records")
+      .set({ updated_at: sql`now()` })
+      .where("id", "=", inner)
+      .execute();
+    const read = () => Promise.all([outer, inner, other].map((id) => readRouting(db, id)));
+    await routings.update(scope);
+    expect(await read()).toEqual(["local", "local", "cloud"]);
+    routings.forget(scope);
+    await routings.update(scope);
+    expect(await read()).toEqual(["local", "local", "local"]);
   });
 });
