@@ -22,6 +22,8 @@ interface Work {
   readonly pml: string;
   readonly utcp?: string;
   readonly bare?: string;
+  /** A tool of which a client makes ten calls by itself, one after the other. */
+  readonly direct?: "echo" | "look";
 }
 
 const TRANSFORM = `
@@ -42,15 +44,28 @@ const works: readonly Work[] = [
     row: "ten calls, one after the other",
     pml: `let last; for (let n = 0; n < 10; n++) last = await mcp.everything.echo({ message: "x" + n }); return last`,
     utcp: `let last; for (let n = 0; n < 10; n++) last = manual.everything_echo({ message: "x" + n }); return last`,
+    direct: "echo",
   },
   {
     row: "ten calls at once",
     pml: `const all = await Promise.all(Array.from({ length: 10 }, (_, n) => mcp.everything.echo({ message: "x" + n }))); return all.length`,
   },
+  {
+    row: "ten calls of 10 ms, one after the other",
+    pml: `let last; for (let n = 0; n < 10; n++) last = await mcp.patient.look({ message: "x" + n }); return last`,
+    direct: "look",
+  },
+  {
+    row: "ten calls of 10 ms at once",
+    pml: `const all = await Promise.all(Array.from({ length: 10 }, (_, n) => mcp.patient.look({ message: "x" + n }))); return all.length`,
+  },
   { row: "transform of 1 MB", pml: TRANSFORM, utcp: TRANSFORM, bare: TRANSFORM },
 ];
 
 const columns = ["PML", "UTCP code-mode", "bare isolate", "direct stdio"];
+
+/** Answers after 10 ms, as what works over a network does; server-everything answers at once. */
+const patient = { command: process.execPath, args: [join(import.meta.dirname, "execute", "patient-server.ts")] };
 
 /** Programs through pml_execute, everything recorded durably, next to what records nothing. */
 export const execute: Benchmark = {
@@ -63,11 +78,15 @@ export const execute: Benchmark = {
     session.progress("starting PML, UTCP code-mode and the server");
     const home = join(folder, "home");
     mkdirSync(home);
-    writeConfig(home, { mcpServers: { everything: servers.everything }, permissions: { allow: ["everything:*"] } });
+    const { everything } = servers;
+    writeConfig(home, { mcpServers: { everything, patient }, permissions: { allow: ["everything:*", "patient:*"] } });
     const daemon = stack.use(await startDaemon(home));
     session.note(`daemon pid ${daemon.pid}; journal, trace, results and counters are committed before each answer`);
     const pml = await connect(stack, { args: [PML, "mcp"], env: testEnvironment({ home }) });
-    const direct = await connect(stack, { args: servers.everything.args });
+    const direct = {
+      echo: await connect(stack, { args: everything.args }),
+      look: await connect(stack, { args: patient.args }),
+    };
     const peer = stack.use(await startPeer());
     const p50 = await measureLatency(session, { pml, direct, peer });
     recordGoals(session, p50);
@@ -77,7 +96,7 @@ export const execute: Benchmark = {
 
 interface Parties {
   readonly pml: Client;
-  readonly direct: Client;
+  readonly direct: Readonly<Record<"echo" | "look", Client>>;
   readonly peer: Peer;
 }
 
@@ -100,8 +119,8 @@ async function runProgram(client: Client, code: string): Promise<void> {
   if (isError === true) throw new Error(JSON.stringify(content));
 }
 
-async function callTen(client: Client): Promise<void> {
-  for (let n = 0; n < 10; n += 1) await client.callTool({ name: "echo", arguments: { message: `x${n}` } });
+async function callTen(client: Client, name: string): Promise<void> {
+  for (let n = 0; n < 10; n += 1) await client.callTool({ name, arguments: { message: `x${n}` } });
 }
 
 /** The median by row and column. */
@@ -109,15 +128,15 @@ type Medians = Map<string, number>;
 
 async function measureLatency(session: Session, { pml, direct, peer }: Parties): Promise<Medians> {
   const medians: Medians = new Map();
-  for (const { row, pml: code, utcp, bare } of works) {
+  for (const { row, pml: code, utcp, bare, direct: tool } of works) {
     session.progress(row);
     const variants: Variant[] = [
       { name: "PML", round: () => timeEach(RUNS_PER_ROUND, () => runProgram(pml, code)) },
       ...fromPeer(peer, "UTCP code-mode", utcp && { kind: "utcp", code: utcp }),
       ...fromPeer(peer, "bare isolate", bare && { kind: "bare", code: bare }),
-      ...(row.startsWith("ten calls, one")
-        ? [{ name: "direct stdio", round: () => timeEach(RUNS_PER_ROUND, () => callTen(direct)) }]
-        : []),
+      ...(tool === undefined
+        ? []
+        : [{ name: "direct stdio", round: () => timeEach(RUNS_PER_ROUND, () => callTen(direct[tool], tool)) }]),
     ];
     const samples = await interleave(variants, { rounds: ROUNDS, warmUps: 3, signal: session.signal });
     for (const [column, rounds] of samples) {
@@ -148,6 +167,11 @@ function recordGoals(session: Session, medians: Medians): void {
   ratio(
     "ten at once ÷ ten direct calls",
     ["ten calls at once PML", "ten calls, one after the other direct stdio"],
+    0.5,
+  );
+  ratio(
+    "ten of 10 ms at once ÷ ten direct calls",
+    ["ten calls of 10 ms at once PML", "ten calls of 10 ms, one after the other direct stdio"],
     0.5,
   );
 }

@@ -17,12 +17,17 @@ export interface StructureParts {
   readonly source: SourceText;
 }
 
+const NOTHING: readonly never[] = [];
+
 /** Gives the draft its arguments, labels and the edges along which data flows. */
 export function assembleStructure({ draft, scopes, values, source }: StructureParts): StaticStructure {
   const drafts = new Map(draft.nodes.flatMap((node) => (node.site === undefined ? [] : [[node.site, node] as const])));
   const reads = new DataFlow(scopes, values).resolve(findReaders(draft));
-  const readsOf = (node: Node): readonly DraftNode[] =>
-    [...(reads.get(node) ?? [])].flatMap((site) => drafts.get(site) ?? []).toSorted((a, b) => a.order - b.order);
+  const readsOf = (node: Node): readonly DraftNode[] => {
+    const sites = reads.get(node);
+    if (sites === undefined) return NOTHING;
+    return [...sites].flatMap((site) => drafts.get(site) ?? []).toSorted((a, b) => a.order - b.order);
+  };
   const sources: ArgumentSources = {
     scopes,
     values,

@@ -1,5 +1,14 @@
 import type { Binding, FunctionInfo, Scopes, Write } from "./scopes.ts";
-import { childrenOf, type FunctionNode, isFunction, methodOf, type Node, type NodeOf, pushAll } from "./syntax-tree.ts";
+import {
+  childrenOf,
+  type FunctionNode,
+  isFunction,
+  methodOf,
+  type Node,
+  type NodeOf,
+  pushAll,
+  pushChildren,
+} from "./syntax-tree.ts";
 import type { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
@@ -12,8 +21,9 @@ const WITHOUT_VALUE = new Set(["catch", "finally"]);
 /** Something data passes through: a variable, what a function returns, or an expression whose elements callbacks get. */
 type Carrier = Binding | FunctionInfo | Node;
 
+/** Most stay empty. */
 interface Flow {
-  readonly sites: Set<Site>;
+  sites: Set<Site> | undefined;
   readonly readers: Flow[];
 }
 
@@ -29,6 +39,7 @@ export class DataFlow {
     this.#values = values;
   }
 
+  /** Without those that read nothing. */
   resolve(expressions: readonly Node[]): ReadonlyMap<Node, ReadonlySet<Site>> {
     const answers = new Map(expressions.map((node) => [node, createFlow()]));
     for (const [node, flow] of answers) this.#scan([node], flow);
@@ -36,7 +47,9 @@ export class DataFlow {
       this.#scan(this.#sourcesOf(next), this.#flowOf(next));
     }
     spread([...answers.values(), ...this.#flows.values()]);
-    return new Map([...answers].map(([node, { sites }]) => [node, sites]));
+    const found = new Map<Node, ReadonlySet<Site>>();
+    for (const [node, { sites }] of answers) if (sites !== undefined) found.set(node, sites);
+    return found;
   }
 
   #flowOf(carrier: Carrier): Flow {
@@ -53,11 +66,11 @@ export class DataFlow {
     const left = [...expressions];
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
       const site = this.#siteOf(node);
-      if (site !== undefined) into.sites.add(site);
+      if (site !== undefined) (into.sites ??= new Set()).add(site);
       else if (isFunction(node)) this.#read(this.#scopes.functions.get(node), into);
       else if (node.type === "Identifier") this.#readName(node, into);
       else if (node.type === "CallExpression") pushAll(left, this.#partsOfCall(node, into));
-      else pushAll(left, childrenOf(node));
+      else pushChildren(left, node);
     }
   }
 
@@ -117,15 +130,17 @@ export class DataFlow {
 }
 
 function createFlow(): Flow {
-  return { sites: new Set(), readers: [] };
+  return { sites: undefined, readers: [] };
 }
 
 /** Passes on until nothing changes; each flow grows a bounded number of times. */
 function spread(flows: Flow[]): void {
-  const changed = new Set(flows.filter(({ sites }) => sites.size > 0));
+  const changed = new Set(flows.filter(({ sites }) => sites !== undefined));
   for (const flow of changed) {
     changed.delete(flow);
-    for (const reader of flow.readers) if (addSites(reader.sites, flow.sites)) changed.add(reader);
+    const { sites } = flow;
+    if (sites === undefined) continue;
+    for (const reader of flow.readers) if (addSites((reader.sites ??= new Set()), sites)) changed.add(reader);
   }
 }
 

@@ -13,7 +13,7 @@ export interface Unlabelled {
 
 /** `fs:read (config.json)`; where that is still the same for several nodes, with their lines or numbers. */
 export function labelNodes(nodes: readonly Unlabelled[]): string[] {
-  const detailed = nodes.map(({ node, title }) => withDetail(title, findDetail(node.arguments ?? {})));
+  const detailed = nodes.map(({ node, title }) => withDetail(title, node.arguments && findDetail(node.arguments)));
   const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.node.range.line ?? 0}`);
   return distinguish(byLine, (index) => nodes[index]?.node.id ?? "");
 }
@@ -23,10 +23,15 @@ function withDetail(title: string, detail: string | undefined): string {
 }
 
 function findDetail(given: Readonly<Record<string, ArgumentValue>>): string | undefined {
-  const names = Object.keys(given).filter((name) => !SECRET.test(name));
-  const ranked = [...TELLING.filter((name) => names.includes(name)), ...names];
-  const details = ranked.map((name) => describeValue(given[name]));
-  return details.find((detail) => detail !== undefined);
+  for (const name of TELLING) {
+    const detail = Object.hasOwn(given, name) ? describeValue(given[name]) : undefined;
+    if (detail !== undefined) return detail;
+  }
+  for (const name in given) {
+    const detail = SECRET.test(name) ? undefined : describeValue(given[name]);
+    if (detail !== undefined) return detail;
+  }
+  return undefined;
 }
 
 function describeValue(value: ArgumentValue | undefined): string | undefined {

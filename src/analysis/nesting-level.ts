@@ -37,6 +37,13 @@ export function createLevel(closer: string, head: boolean): Level {
   return { closer, head, pending: 0, held: 0, angles: 0, elses: 0 };
 }
 
+export function resetLevel(level: Level): void {
+  level.pending = 0;
+  level.held = 0;
+  level.angles = 0;
+  level.elses = 0;
+}
+
 export function weigh({ pending, angles, elses }: Level): number {
   return pending + angles + elses;
 }

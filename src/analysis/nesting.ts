@@ -19,6 +19,7 @@ import {
   UPDATE,
   WORD,
   CODES,
+  goesOn,
 } from "./tokens.ts";
 import {
   ANGLE,
@@ -30,6 +31,7 @@ import {
   MAX_NESTING,
   type NestingProblem,
   type NestingReport,
+  resetLevel,
   weigh,
 } from "./nesting-level.ts";
 
@@ -37,7 +39,6 @@ import {
  * Finds what would overrun the stack or the memory of the native parser, which would end the process: a walk over the
  * tokens that bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
  */
-
 export function scanNesting(source: string): NestingReport {
   const scan = new NestingScan(source);
   const problem = scan.run();
@@ -87,14 +88,18 @@ class NestingScan {
     this.#skipSpace();
     const character = this.#source[this.#at];
     if (character === undefined) return true;
-    const word = this.#take(ASCII_WORD, WORD);
-    if (word !== undefined) return this.#atWord(word);
     const closer = OPENERS[character];
     if (closer !== undefined) return this.#open(closer);
     if (CLOSERS.has(character)) return this.#close(character);
     if (character === '"' || character === "'") return this.#take(STRING) !== undefined && this.#operand();
     if (character === "/") return this.#slash();
-    return character === "`" ? this.#startTemplate() : this.#punctuator();
+    if (character === "`") {
+      this.#at += 1;
+      this.#link();
+      return this.#template();
+    }
+    const word = this.#take(ASCII_WORD, WORD);
+    return word === undefined ? this.#punctuator() : this.#atWord(word);
   }
 
   #skipSpace(): void {
@@ -117,12 +122,13 @@ class NestingScan {
 
   /** What a pattern finds here; the first is tried, and where the text may go on behind it, the second. */
   #take(pattern: RegExp, full?: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const text = pattern.exec(this.#source)?.[0];
-    const next = this.#source.charCodeAt(this.#at + (text?.length ?? 0));
-    if (full !== undefined && (next > CODES.asciiEnd || next === CODES.backslash)) return this.#take(full);
-    this.#at += text?.length ?? 0;
-    return text;
+    const start = this.#at;
+    pattern.lastIndex = start;
+    const found = pattern.test(this.#source); // `exec` would make a list of what was found
+    const end = found ? pattern.lastIndex : start;
+    if (full !== undefined && goesOn(this.#source.charCodeAt(end))) return this.#take(full);
+    this.#at = end;
+    return found ? this.#source.slice(start, end) : undefined;
   }
 
   #slash(): boolean {
@@ -148,12 +154,6 @@ class NestingScan {
     const found = end.exec(this.#source);
     this.#at = found === null ? this.#source.length : found.index + found[0].length;
     return found !== null;
-  }
-
-  #startTemplate(): boolean {
-    this.#at += 1;
-    this.#link();
-    return this.#template();
   }
 
   #template(): boolean {
@@ -208,7 +208,7 @@ class NestingScan {
   }
 
   #reset(): void {
-    Object.assign(this.#level, { pending: 0, held: 0, angles: 0, elses: 0 });
+    resetLevel(this.#level);
     this.#start = true;
   }
 
@@ -252,8 +252,9 @@ class NestingScan {
 
   #punctuator(): boolean {
     if (this.#source.startsWith("<!--", this.#at)) return this.#fail("html_comment");
-    if (this.#take(NUMBER) !== undefined) return this.#operand();
-    if (this.#take(UPDATE) !== undefined) return this.#update();
+    const character = this.#source[this.#at];
+    if (character === "." && this.#take(NUMBER) !== undefined) return this.#operand(); // others are words
+    if ((character === "+" || character === "-") && this.#take(UPDATE) !== undefined) return this.#update();
     const text = this.#take(PUNCTUATOR);
     return text !== undefined && this.#atPunctuator(text);
   }

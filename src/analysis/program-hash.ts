@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { HashedText } from "./hashed-text.ts";
 import { type Node, staticKey, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
@@ -35,18 +35,26 @@ const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "Sta
  * it, and everything else is.
  */
 export class ProgramHash implements TreeVisitor {
-  #text = VERSION;
+  readonly #text = new HashedText();
+
+  constructor() {
+    this.#text.write(VERSION);
+  }
 
   enter(node: Node, key: string): void {
-    if (!isIgnored(node)) this.#text += `\n${key}(${describe(node, key)}`;
+    if (isIgnored(node)) return;
+    this.#text.write("\n");
+    this.#text.write(key);
+    this.#text.write("(");
+    describe(node, key, this.#text);
   }
 
   leave(node: Node): void {
-    if (!isIgnored(node)) this.#text += ")";
+    if (!isIgnored(node)) this.#text.write(")");
   }
 
   digest(): string {
-    return createHash("sha256").update(this.#text).digest("hex");
+    return this.#text.digest();
   }
 }
 
@@ -55,19 +63,30 @@ function isIgnored(node: Node): boolean {
   return node.type === "Identifier" && node.name === "this";
 }
 
-function describe(node: Node, key: string): string {
+function describe(node: Node, key: string, text: HashedText): void {
   const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) return `Name ${JSON.stringify(plainKey)}`;
-  if (node.type === "Literal") return `Literal ${describeLiteral(node)}`;
-  if (node.type === "TemplateElement") return `Text ${JSON.stringify(node.value.raw)}`;
-  if (node.type === "ArrayExpression" || node.type === "ArrayPattern") return node.type + describeHoles(node.elements);
-  const fields = node as unknown as Record<string, unknown>;
-  let text: string = node.type;
-  for (const field of COUNTED[node.type] ?? []) {
-    const value = fields[field];
-    if (value !== false) text += ` ${field}=${String(value)}`;
+  if (plainKey !== undefined) text.write(`Name ${JSON.stringify(plainKey)}`);
+  else if (node.type === "Literal") text.write(`Literal ${describeLiteral(node)}`);
+  else if (node.type === "TemplateElement") text.write(`Text ${JSON.stringify(node.value.raw)}`);
+  else {
+    text.write(node.type);
+    if (node.type === "ArrayExpression" || node.type === "ArrayPattern") text.write(describeHoles(node.elements));
+    else writeFields(node, text);
   }
-  return text;
+}
+
+function writeFields(node: Node, text: HashedText): void {
+  const counted = COUNTED[node.type];
+  if (counted === undefined) return;
+  const fields = node as unknown as Record<string, unknown>;
+  for (const field of counted) {
+    const value = fields[field];
+    if (value === false) continue;
+    text.write(" ");
+    text.write(field);
+    text.write("=");
+    text.write(String(value));
+  }
 }
 
 function describeHoles(elements: readonly unknown[]): string {

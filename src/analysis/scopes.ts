@@ -51,7 +51,7 @@ interface FreeName {
   readonly writes: Write[];
 }
 
-const BLOCKS: ReadonlySet<string> = new Set<Node["type"]>([
+const BLOCKS: ReadonlySet<Node["type"]> = new Set<Node["type"]>([
   "BlockStatement",
   "ForStatement",
   "ForInStatement",
@@ -62,11 +62,19 @@ const BLOCKS: ReadonlySet<string> = new Set<Node["type"]>([
   "ClassExpression",
   "TSEnumDeclaration",
 ]);
+/** What has a scope of its own. */
+const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
+  ...BLOCKS,
+  "FunctionDeclaration",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+]);
 const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
 const BUILTINS = ["args", "mcp", "capabilities"] as const;
 
 /** Who is meant by which name. Complete after `finish`. */
 export class Scopes implements TreeVisitor {
+  readonly leaves = SCOPED;
   readonly functions = new Map<Node, FunctionInfo>();
   /** Names declared nowhere. */
   readonly free = new Map<string, FreeName>();

@@ -30,10 +30,6 @@ export class TypeStripper implements TreeVisitor {
     this.#edits = edits;
   }
 
-  get enters(): ReadonlySet<string> {
-    return new Set([...Object.keys(this.#handlers), ...OPEN_ENDED]);
-  }
-
   enter(node: Node): void {
     if (endsByNewline(node) && this.#text[node.end - 1] !== ";") this.#openEnds.add(node.end);
     handlerOf(this.#handlers, node)?.(node);
@@ -75,6 +71,8 @@ export class TypeStripper implements TreeVisitor {
     TSParameterProperty: (node) => this.#remove(node.start, node.parameter.start),
     TSEnumDeclaration: (node) => stripEnum(node, this.#edits),
   };
+
+  readonly enters: ReadonlySet<string> = new Set([...Object.keys(this.#handlers), ...OPEN_ENDED]);
 
   #remove(start: number, end: number): void {
     if (end > start) this.#removed.push({ start, end });

@@ -98,6 +98,7 @@ function isTypeOnly(node: Node): boolean {
 export interface TreeVisitor {
   /** Types of nodes it wants to be told of; all where it does not say. */
   readonly enters?: ReadonlySet<string>;
+  readonly leaves?: ReadonlySet<string>;
   /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
   enter?(node: Node, key: string): void;
   leave?(node: Node): void;
@@ -122,34 +123,41 @@ const ENTERED = "entered";
 
 class Traversal {
   readonly #entering = new Map<string, readonly TreeVisitor[]>();
-  readonly #leaving: readonly TreeVisitor[];
+  readonly #leaving = new Map<string, readonly TreeVisitor[]>();
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
   readonly #keys: string[] = [];
 
   constructor(visitors: readonly TreeVisitor[]) {
     this.#visitors = visitors;
-    this.#leaving = visitors.filter((visitor) => "leave" in visitor);
   }
 
   run(root: Node): void {
     this.#push(root, "");
     for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
       const key = this.#keys.pop() ?? "";
-      if (key === ENTERED) for (const visitor of this.#leaving) visitor.leave?.(node);
+      if (key === ENTERED) for (const visitor of this.#leavingFor(node.type)) visitor.leave?.(node);
       else {
         this.#push(node, ENTERED);
         this.#pushChildren(node);
-        for (const visitor of this.#visitorsFor(node.type)) visitor.enter?.(node, key);
+        for (const visitor of this.#enteringFor(node.type)) visitor.enter?.(node, key);
       }
     }
   }
 
-  #visitorsFor(type: string): readonly TreeVisitor[] {
+  #enteringFor(type: string): readonly TreeVisitor[] {
     const known = this.#entering.get(type);
     if (known !== undefined) return known;
     const found = this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true));
     this.#entering.set(type, found);
+    return found;
+  }
+
+  #leavingFor(type: string): readonly TreeVisitor[] {
+    const known = this.#leaving.get(type);
+    if (known !== undefined) return known;
+    const found = this.#visitors.filter((visitor) => "leave" in visitor && (visitor.leaves?.has(type) ?? true));
+    this.#leaving.set(type, found);
     return found;
   }
 
@@ -201,14 +209,18 @@ export function pushAll<T>(list: T[], items: Iterable<T>): void {
 
 /** All children, in the order of the source, after `traverse`. */
 export function childrenOf(node: Node): Node[] {
-  const fields = node as unknown as Record<string, Children>;
   const children: Node[] = [];
+  pushChildren(children, node);
+  return children;
+}
+
+export function pushChildren(children: Node[], node: Node): void {
+  const fields = node as unknown as Record<string, Children>;
   for (const key of runtimeKeys[node.type] ?? []) {
     const value = fields[key];
     if (Array.isArray(value)) addChildren(children, value);
     else if (value !== null && value !== undefined) children.push(value);
   }
-  return children;
 }
 
 /** Only lists have declarations in them, and some are types. */

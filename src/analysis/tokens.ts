@@ -48,3 +48,8 @@ export function nestsRight(operator: string): boolean {
 export function endsOperand(last: Last): boolean {
   return last === "operand" || last === "brace";
 }
+
+/** Whether an ASCII word may go on with this, spelled otherwise. */
+export function goesOn(code: number): boolean {
+  return code > CODES.asciiEnd || code === CODES.backslash;
+}

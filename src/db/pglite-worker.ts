@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
+import { createPlanKeeper } from "./plan-keeper.ts";
 import { createWalKeeper } from "./wal-keeper.ts";
 import { findEngineDeath } from "./wire-answer.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
@@ -39,6 +40,7 @@ function engineDied(reason: string): PmlError {
 try {
   const engine = await openEngine();
   const keepWalSmall = createWalKeeper(engine, fs);
+  const keepPlansFresh = createPlanKeeper(engine, fs);
   let last = Promise.resolve();
   port.on("message", (message: ToWorker) => {
     last = last
@@ -58,6 +60,7 @@ try {
     const death = findEngineDeath(answer);
     if (death !== undefined) throw engineDied(death);
     await keepWalSmall(answer);
+    await keepPlansFresh(answer);
   };
   send({ kind: "ready" });
 } catch (error) {

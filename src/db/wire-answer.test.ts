@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findEngineDeath, mayRunStatement } from "./wire-answer.ts";
+import { findEngineDeath, isIdle, mayRunStatement } from "./wire-answer.ts";
 
 const ready = (status: string): Buffer => Buffer.from(`Z\0\0\0\u0005${status}`, "latin1");
 const panic = Buffer.from(
@@ -23,4 +23,13 @@ test("mayRunStatement holds between complete requests, unless the transaction ha
   expect(mayRunStatement(ready("T"))).toBe(true);
   expect(mayRunStatement(ready("E"))).toBe(false);
   expect(mayRunStatement(Buffer.from("1\0\0\0\u0004"))).toBe(false);
+});
+
+test("isIdle holds only outside of transactions", () => {
+  expect([ready("I"), ready("T"), ready("E"), Buffer.from("1\0\0\0\u0004")].map(isIdle)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

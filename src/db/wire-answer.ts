@@ -1,10 +1,16 @@
 /** Ends every answer to a complete request: 'Z', length 5, then I (idle), T (in transaction) or E (failed). */
 const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
 const STATUS_FAILED = "E".charCodeAt(0);
+const STATUS_IDLE = "I".charCodeAt(0);
 
 /** In the middle of an extended request, or in a failed transaction, a statement of ours would do harm. */
 export function mayRunStatement(answer: Uint8Array): boolean {
   return isComplete(answer) && answer.at(-1) !== STATUS_FAILED;
+}
+
+/** Nobody is in a transaction, which an error of ours would end. */
+export function isIdle(answer: Uint8Array): boolean {
+  return isComplete(answer) && answer.at(-1) === STATUS_IDLE;
 }
 
 /** An error message has fields, each a letter and a text that ends with a zero byte: V is severity, M the text. */
