@@ -69,7 +69,7 @@ function readAnswer(text: string): LeanAnswer | undefined {
   return body === undefined ? undefined : { status: Number(head.slice(9, 12)), head, body };
 }
 
-export function isChunked(head: string): boolean {
+function isChunked(head: string): boolean {
   return /^transfer-encoding: *chunked/im.test(head);
 }
 

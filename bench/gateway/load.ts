@@ -6,7 +6,6 @@ import type { LoadOrder, LoadReport } from "./load-process.ts";
 
 /** Puts load on HTTP targets from a process of its own. */
 export interface Load extends AsyncDisposable {
-  readonly pid: number | undefined;
   /** Connects to a target, with a connection for each call that is to be in flight at once. */
   open(name: string, target: LeanTarget, inFlight: number): Promise<void>;
   /** Makes so many calls and returns the milliseconds that took. */
@@ -24,7 +23,6 @@ export function startLoad(): Load {
     return report.ms;
   };
   return {
-    pid: child.pid,
     open: async (name, target, inFlight) => void (await give({ kind: "open", name, target, inFlight })),
     run: (name, calls, message) => give({ kind: "run", name, calls, message }),
     async [Symbol.asyncDispose]() {
