@@ -84,7 +84,7 @@ class ShortWay {
 
   /** Not at once: what came before it in the same piece of input is handled before it. */
   async #handleNext(message: OrdinaryCall, context: ServerContext): Promise<CallToolResult> {
-    await undefined;
+    await Promise.resolve();
     return this.#handle(message, context);
   }
 
