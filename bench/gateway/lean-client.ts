@@ -1,12 +1,12 @@
-import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
-import { text } from "node:stream/consumers";
+import { get, type IncomingMessage } from "node:http";
 import { splitLines } from "../../src/lines.ts";
+import { LeanConnection } from "./lean-connection.ts";
 import type { HttpTarget } from "./targets.ts";
 
 /** A client that does only what it must: with the SDK's, most of what is measured at full load is the client. */
 export interface LeanClient extends Disposable {
-  /** Calls the target's tool and returns the answer as it came. */
-  call(tool: string, message: string): Promise<string>;
+  /** Calls the target's tool on one of the connections, which has no other call under way; fails unless it echoes. */
+  call(connection: number, message: string): Promise<void>;
 }
 
 const PROTOCOL = "2025-06-18";
@@ -16,62 +16,103 @@ const INITIALIZE = {
 };
 const INITIALIZED = `{"jsonrpc":"2.0","method":"notifications/initialized"}`;
 
-export function openLean(target: HttpTarget): Promise<LeanClient> {
-  return target.kind === "sse" ? openEvents(target) : openStreamable(target);
+export interface LeanTarget extends HttpTarget {
+  readonly tool: string;
 }
 
-async function openStreamable({ url, headers }: HttpTarget): Promise<LeanClient> {
-  const agent = new Agent({ keepAlive: true });
-  const post = createPost(agent);
+export function openLean(target: LeanTarget, connections: number): Promise<LeanClient> {
+  const opened = Array.from({ length: connections }, () => new LeanConnection(target.url));
+  return target.kind === "sse" ? openEvents(target, opened) : openStreamable(target, opened);
+}
+
+async function openStreamable(target: LeanTarget, connections: readonly LeanConnection[]): Promise<LeanClient> {
+  const [first] = connections;
   let lastId = 0;
-  const hello = await post(url, headers, toRequest(++lastId, INITIALIZE));
-  const session = hello.headers["mcp-session-id"];
-  const own = {
-    ...headers,
+  const plain = toPrefix(target.url, target.headers);
+  const { head } = await send(first, plain, toRequest(++lastId, INITIALIZE));
+  const session = /^mcp-session-id: *(\S+)/im.exec(head)?.[1];
+  const prefix = toPrefix(target.url, {
+    ...target.headers,
     "Mcp-Protocol-Version": PROTOCOL,
-    ...(typeof session === "string" ? { "Mcp-Session-Id": session } : {}),
-  };
-  await post(url, own, INITIALIZED);
+    ...(session === undefined ? {} : { "Mcp-Session-Id": session }),
+  });
+  await send(first, prefix, INITIALIZED);
   return {
-    call: async (tool, message) => (await post(url, own, toRequest(++lastId, toCall(tool, message)))).body,
-    [Symbol.dispose]: () => agent.destroy(),
+    async call(at, message) {
+      const id = ++lastId;
+      const { body } = await send(connections[at], prefix, toRequest(id, toCall(target.tool, message)));
+      checkEcho(body, id, message);
+    },
+    [Symbol.dispose]: () => close(connections),
   };
 }
 
 /** The transport before Streamable HTTP: requests are posted, answers come on a stream. */
-async function openEvents({ url, headers }: HttpTarget): Promise<LeanClient> {
-  const agent = new Agent({ keepAlive: true });
-  const post = createPost(agent);
+async function openEvents(target: LeanTarget, connections: readonly LeanConnection[]): Promise<LeanClient> {
+  const [first] = connections;
   const answers = new Map<number, (answer: string) => void>();
   const address = Promise.withResolvers<URL>();
-  const stream = await send(agent, url, { method: "GET", headers: { ...headers, Accept: "text/event-stream" } });
+  const stream = await openStream(target);
   void readEvents(stream, (data) => {
-    if (!data.startsWith("{")) return address.resolve(new URL(data, url));
-    const { id } = JSON.parse(data) as { id?: number };
-    if (id !== undefined) answers.get(id)?.(data);
+    if (!data.startsWith("{")) return address.resolve(new URL(data, target.url));
+    answers.get(Number(/"id":(\d+)/.exec(data)?.[1]))?.(data);
   }).catch(address.reject);
+  const prefix = toPrefix((await address.promise).href, target.headers);
   let lastId = 0;
-  const ask = async (what: object): Promise<string> => {
-    const id = ++lastId;
+  const ask = async (connection: LeanConnection | undefined, id: number, what: object): Promise<string> => {
     const answer = new Promise<string>((resolve) => answers.set(id, resolve));
-    await post(await address.promise, headers, toRequest(id, what));
+    await send(connection, prefix, toRequest(id, what));
     return answer.finally(() => answers.delete(id));
   };
-  await ask(INITIALIZE);
-  await post(await address.promise, headers, INITIALIZED);
+  await ask(first, ++lastId, INITIALIZE);
+  await send(first, prefix, INITIALIZED);
   return {
-    call: (tool, message) => ask(toCall(tool, message)),
+    async call(at, message) {
+      const id = ++lastId;
+      checkEcho(await ask(connections[at], id, toCall(target.tool, message)), id, message);
+    },
     [Symbol.dispose]() {
       stream.destroy();
-      agent.destroy();
+      close(connections);
     },
   };
+}
+
+function openStream({ url, headers }: LeanTarget): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const accept = { ...headers, Accept: "text/event-stream" };
+    get(url, { agent: false, headers: accept }, resolve).once("error", reject);
+  });
 }
 
 async function readEvents(stream: IncomingMessage, onData: (data: string) => void): Promise<void> {
   for await (const line of splitLines(stream.setEncoding("utf8"))) {
     if (line.startsWith("data: ")) onData(line.slice("data: ".length).trim());
   }
+}
+
+/** All of a request that is the same each time. */
+function toPrefix(url: string, headers: Readonly<Record<string, string>>): string {
+  const { pathname, search, host } = new URL(url);
+  const fields = {
+    Host: host,
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+    ...headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${pathname}${search} HTTP/1.1\r\n${lines.join("")}Content-Length: `;
+}
+
+async function send(
+  connection: LeanConnection | undefined,
+  prefix: string,
+  body: string,
+): ReturnType<LeanConnection["exchange"]> {
+  if (connection === undefined) throw new Error("There is no such connection");
+  const answer = await connection.exchange(`${prefix}${body.length}\r\n\r\n${body}`);
+  if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.body}`);
+  return answer;
 }
 
 function toRequest(id: number, what: object): string {
@@ -82,30 +123,10 @@ function toCall(name: string, message: string): object {
   return { method: "tools/call", params: { name, arguments: { message } } };
 }
 
-type Headers = Readonly<Record<string, string>>;
-type Post = (
-  url: URL,
-  headers: Headers,
-  body: string,
-) => Promise<{ body: string; headers: IncomingMessage["headers"] }>;
-
-function createPost(agent: Agent): Post {
-  const always = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
-  return async (url, headers, body) => {
-    const length = { "Content-Length": String(Buffer.byteLength(body)) };
-    const response = await send(agent, url, { method: "POST", headers: { ...always, ...headers, ...length }, body });
-    return { body: await text(response), headers: response.headers };
-  };
+function checkEcho(answer: string, id: number, message: string): void {
+  if (!answer.includes(message) || !answer.includes(`"id":${id}`)) throw new Error(`No echo to ${id}: ${answer}`);
 }
 
-interface Sending {
-  readonly method: string;
-  readonly headers: Headers;
-  readonly body?: string;
-}
-
-function send(agent: Agent, url: URL, { method, headers, body }: Sending): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    httpRequest(url, { agent, method, headers }, resolve).once("error", reject).end(body);
-  });
+function close(connections: readonly LeanConnection[]): void {
+  for (const connection of connections) connection[Symbol.dispose]();
 }

@@ -27,7 +27,7 @@ export interface Target extends AsyncDisposable {
 }
 
 export interface HttpTarget {
-  readonly url: URL;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly kind: "streamable" | "sse";
 }
@@ -62,7 +62,7 @@ export async function startTargets(folder: string): Promise<Target[]> {
     ),
     await connect("PML HTTP", () => new StreamableHTTPClientTransport(mcp, { requestInit: { headers } }), {
       ...own,
-      address: { url: mcp, headers },
+      address: { url: mcp.href, headers },
       ending: () => daemon[Symbol.asyncDispose](),
     }),
     await startHttp("mcp-hub", "everything__echo", async (port) =>
@@ -133,7 +133,7 @@ async function startHttp(name: string, tool: string, start: StartOnPort): Promis
     sse = !sse; // some answer the old transport only, on the same address
     return sse ? new StreamableHTTPClientTransport(url) : new SSEClientTransport(url);
   };
-  const address = { url, headers: {} };
+  const address = { url: url.href, headers: {} };
   return connect(name, open, { tool, pid: child.pid, address, ending: () => child[Symbol.asyncDispose]() });
 }
 

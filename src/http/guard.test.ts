@@ -45,6 +45,18 @@ test("guard asks no token where none is needed, but still checks Host and Origin
   expect(await statusOf(requestOf({ host: "evil.example" }), "public")).toBe(403);
 });
 
+test("guard looks at each token that comes on a connection, also after the right one", async () => {
+  const request = requestOf(ours);
+  expect(await statusOf(request, "owner")).toBe(200);
+  expect(await statusOf(request, "owner")).toBe(200);
+  for (const authorization of ["Bearer wrong", "Bearer right ", ""]) {
+    const next = { headers: { ...ours, authorization }, socket: request.socket } as GuardedRequest;
+    expect(await statusOf(next, "owner")).toBe(401);
+  }
+  const silent = { headers: { host: ours.host }, socket: request.socket } as GuardedRequest;
+  expect(await statusOf(silent, "owner")).toBe(401);
+});
+
 describe("with auth", () => {
   const caller: AuthInfo = { token: "", clientId: "app", scopes: [] };
   const resourceServer = {

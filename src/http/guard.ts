@@ -46,18 +46,19 @@ export async function guard(
 }
 
 function checkAddress(headers: IncomingHttpHeaders, { hosts, resourceServer }: GuardSettings): Refusal | undefined {
-  const names = [...LOOPBACK_NAMES, ...hosts, ...(resourceServer === undefined ? [] : [resourceServer.host])];
   const { host = "", origin } = headers;
-  if (!names.includes(hostName(host)))
+  const isOurs = (name: string): boolean =>
+    LOOPBACK_NAMES.includes(name) || hosts.includes(name) || name === resourceServer?.host;
+  if (!isOurs(hostName(host)))
     return refuse(403, `Host "${host}" is not one of this gateway's names`, "Add it to http.allowedHosts");
-  if (origin !== undefined && !names.includes(originHost(origin)))
+  if (origin !== undefined && !isOurs(originHost(origin)))
     return refuse(403, `Origin "${origin}" may not use this gateway`, "Add its host to http.allowedHosts");
   return undefined;
 }
 
 function isOwner(request: IncomingMessage, settings: GuardSettings): boolean {
   const { resourceServer } = settings;
-  if (!hasToken(request.headers.authorization, settings)) return false;
+  if (!hasToken(request, settings)) return false;
   return resourceServer === undefined || isFromHere(request, resourceServer.host);
 }
 
@@ -106,13 +107,22 @@ function originHost(origin: string): string {
   }
 }
 
-/** Compares digests, so that neither time nor length tells anything about the token. */
-function hasToken(authorization: string | undefined, settings: GuardSettings): boolean {
+/**
+ * Compares digests, so that neither time nor length tells anything about the token. On a connection that
+ * it came on before it is not looked at again: whoever sends it knows it.
+ */
+function hasToken({ headers: { authorization }, socket }: IncomingMessage, settings: GuardSettings): boolean {
+  if (authorization !== undefined && known.get(socket) === authorization) return true;
   const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "";
   const wanted = wantedDigests.get(settings) ?? digest(settings.token);
   wantedDigests.set(settings, wanted);
-  return timingSafeEqual(digest(given), wanted);
+  if (!timingSafeEqual(digest(given), wanted)) return false;
+  if (authorization !== undefined) known.set(socket, authorization);
+  return true;
 }
+
+/** The header with which a connection proved to be the owner's; it is one server's and so one token's. */
+const known = new WeakMap<object, string>();
 
 /** Each request is compared with the same token. */
 const wantedDigests = new WeakMap<GuardSettings, Buffer>();

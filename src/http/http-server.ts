@@ -44,7 +44,11 @@ export interface HttpServer extends AsyncDisposable {
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   // Some clients offer HTTP/2 with every request, which is no reason to turn them away.
   const shouldUpgradeCallback = (request: IncomingMessage): boolean => wantsUpgrade(request, options);
-  const server = createServer({ shouldUpgradeCallback }, (request, response) => void serve(request, response, options));
+  const find = createRouteFinder(options.routes);
+  const server = createServer({ shouldUpgradeCallback }, (request, response) => {
+    const path = readPath(request);
+    void serve(request, response, { path, found: find(request.method, path), options });
+  });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex) => void upgrade(request, socket, options));
   await listen(server, options);
   return {
@@ -62,30 +66,33 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
+interface Serving {
+  readonly path: string;
+  readonly found: FoundRoute | undefined;
+  readonly options: HttpServerOptions;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
   const started = performance.now();
-  const path = readPath(request);
-  const route = options.routes.find(
-    (known) => matchPath(known.path, path) && (known.method === "*" || known.method === request.method),
-  );
+  const { path, found, options } = serving;
+  const route = found?.route;
   response.setHeader("X-Content-Type-Options", "nosniff");
   // Without a listener, an answer that cannot be written would end the process.
   response.on("error", (error) => options.log.debug({ path, error: error.message }, "answering failed"));
-  response.once("close", () => {
+  response.on("close", () => {
     options.onFinished(route?.path ?? "none", response.statusCode, (performance.now() - started) / 1000);
   });
   try {
     const refusal = await guard(request, route?.access ?? "owner", options.guard);
     if (refusal !== undefined) {
       response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-    } else if (route === undefined) {
+    } else if (found === undefined) {
       sendError(response, 404, new PmlError("usage", `Nothing is served at ${request.method} ${path}`));
     } else {
-      const attributes = { "http.route": route.path };
       await traced(
         "http.request",
-        attributes,
-        () => route.handle(request, response, matchPath(route.path, path) ?? {}),
+        { "http.route": found.route.path },
+        () => found.route.handle(request, response, found.parameters),
         contextOf(request.headers),
       );
     }
@@ -96,12 +103,35 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   }
 }
 
+interface FoundRoute {
+  readonly route: Route;
+  readonly parameters: PathParameters;
+}
+
+type FindRoute = (method: string | undefined, path: string) => FoundRoute | undefined;
+
+/** The first route that fits. Most requests are for one address, so what has no parameters is looked up. */
+function createRouteFinder(routes: readonly Route[]): FindRoute {
+  const found = routes.filter(({ path }) => !path.includes(":")).map((route) => ({ route, parameters: {} }));
+  const fixed = Map.groupBy(found, ({ route }) => route.path);
+  const patterns = routes.filter(({ path }) => path.includes(":"));
+  return (method, path) => {
+    const fits = (route: Route): boolean => route.method === "*" || route.method === method;
+    const known = fixed.get(path)?.find(({ route }) => fits(route));
+    if (known !== undefined) return known;
+    for (const route of patterns) {
+      const parameters = fits(route) ? matchPath(route.path, path) : undefined;
+      if (parameters !== undefined) return { route, parameters };
+    }
+    return undefined;
+  };
+}
+
 /** The parameters of a path that fits the pattern, undefined for one that does not. */
 function matchPath(pattern: string, path: string): PathParameters | undefined {
-  if (pattern === path) return {};
   const wanted = pattern.split("/");
   const given = path.split("/");
-  if (!pattern.includes(":") || wanted.length !== given.length) return undefined;
+  if (wanted.length !== given.length) return undefined;
   const parameters: Record<string, string> = {};
   for (const [index, part] of wanted.entries()) {
     const value = given[index] ?? "";

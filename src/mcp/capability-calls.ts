@@ -20,6 +20,11 @@ const INVALID_PARAMS = -32_602;
 const CAPABILITY_NAME = /^cap(?::|__)/;
 const ALIKE = /^cap[^a-z0-9]/i;
 
+/** Most calls are of tools, and need not wait to hear that there is no such capability. */
+export function mayBeCapability(name: string): boolean {
+  return ALIKE.test(name);
+}
+
 /** A name that only a capability can have, and there is none to run: the model that made it up has to read why. */
 export class CapabilityRefused extends ProtocolError {
   constructor(message: string) {
@@ -62,11 +67,11 @@ export class CapabilityCalls {
     });
   }
 
-  /** undefined where the name cannot be one of a capability. */
+  /** undefined where there is none of that name, which may still be a tool's. */
   async find(name: string, principal: string = OWNER): Promise<CapabilityTarget | undefined> {
     const asker = { scope: this.#scope, principal };
     if (CAPABILITY_NAME.test(name)) return this.#resolve(asker, name);
-    const listed = ALIKE.test(name) ? await this.lists.read(principal) : [];
+    const listed = mayBeCapability(name) ? await this.lists.read(principal) : [];
     const alike = listed.filter((tool) => fold(tool.name) === fold(name)).map((tool) => tool.name);
     const [only, ...others] = alike;
     if (others.length > 0)

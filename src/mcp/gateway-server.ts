@@ -108,10 +108,10 @@ function createClientReader({ server }: McpServer): ReadClient {
     return {};
   });
   return (ctx) => {
-    const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+    const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
+    const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
     const capabilities = declared ?? server.getClientCapabilities() ?? {};
-    const logLevel = (envelope[LOG_LEVEL_META_KEY] ?? sessionLevel) as LoggingLevel | undefined;
+    const logLevel = (envelope?.[LOG_LEVEL_META_KEY] ?? sessionLevel) as LoggingLevel | undefined;
     return { capabilities, ...(logLevel === undefined ? {} : { logLevel }) };
   };
 }

@@ -8,7 +8,7 @@ import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../usage/usage-log.ts";
 import { OWNER, type Scope } from "../capabilities/scope.ts";
-import { CapabilityCalls, type StandardLibrary } from "./capability-calls.ts";
+import { CapabilityCalls, mayBeCapability, type StandardLibrary } from "./capability-calls.ts";
 import { newNameOf, withNotice } from "./deprecated-tools.ts";
 import type { OwnTool } from "./own-tool.ts";
 import type { OwnToolParts, OwnTools } from "./own-tools.ts";
@@ -145,7 +145,7 @@ export class Gateway implements Disposable {
   }
 
   async resolveTool(name: string, principal?: string): Promise<ResolvedTool> {
-    const capability = await this.#capabilities.find(name, principal);
+    const capability = mayBeCapability(name) ? await this.#capabilities.find(name, principal) : undefined;
     if (capability === undefined) return this.#resolveKnown(name);
     const { own, server, name: canonical } = capability;
     return { kind: "own", own, server, name: canonical, canonical, tool: own.definition, maxResultBytes: undefined };

@@ -13,7 +13,8 @@ export function createHttpAddresses(create: (names?: ToolNames) => HttpEndpoint)
   const named = new Map<string, HttpEndpoint>(NAMES.map((names) => [names, create(names)]));
   return {
     async handle(request, response) {
-      const names = new URL(request.url ?? "/", "http://gateway").searchParams.get("names");
+      const { url = "/" } = request;
+      const names = url.includes("?") ? new URL(url, "http://gateway").searchParams.get("names") : null;
       const endpoint = names === null ? configured : named.get(names);
       if (endpoint !== undefined) return endpoint.handle(request, response);
       refuse(response, 400, `names=${names} is not known; there are ${NAMES.join(" and ")}`);

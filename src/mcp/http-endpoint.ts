@@ -56,7 +56,7 @@ export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
       keepAsStream(account, request, response);
     } else if (isRequest(body.value)) {
       const place = account.requests.take();
-      response.once("close", () => place[Symbol.dispose]());
+      response.on("close", () => place[Symbol.dispose]());
     }
     const incoming = request as IncomingMessage & NodeIncomingMessageLike;
     const legacy =
@@ -126,7 +126,9 @@ const MOST_FORGOTTEN_BYTES = 32 * 1024 * 1024;
 
 async function admit(account: Account, request: IncomingMessage, limit: number): Promise<Body> {
   using _place = account.admit();
-  return await readJson(request, limit);
+  if (request.method !== "POST") return { kind: "parsed", value: undefined };
+  const body = await readBytes(request, limit);
+  return body === undefined ? { kind: "too large" } : parseText(body.toString("utf8"));
 }
 
 /** Or several at once, as one of the older protocols allows. */
@@ -134,18 +136,16 @@ function isRequest(body: unknown): boolean {
   return Array.isArray(body) || (typeof body === "object" && body !== null && "id" in body && "method" in body);
 }
 
-async function readJson(request: IncomingMessage, limit: number): Promise<Body> {
-  if (request.method !== "POST") return { kind: "parsed", value: undefined };
-  const body = await readBytes(request, limit);
-  return body === undefined ? { kind: "too large" } : parseText(body.toString("utf8"));
-}
-
 /** undefined: it is longer than the limit. With events, since an iterator takes longer than a small body. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
-    const end = (): void => resolve(size > limit ? undefined : Buffer.concat(chunks));
+    const end = (): void => {
+      const [only, ...others] = chunks;
+      if (size > limit) resolve(undefined);
+      else resolve(only === undefined || others.length > 0 ? Buffer.concat(chunks) : only);
+    };
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
@@ -154,8 +154,8 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer | un
       end();
       request.destroy();
     });
-    request.once("end", end).once("error", reject);
-    request.once("close", () => {
+    request.on("end", end).on("error", reject);
+    request.on("close", () => {
       if (!request.complete) reject(new Error("the request was broken off"));
     });
   });

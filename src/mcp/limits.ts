@@ -40,13 +40,27 @@ export class Quota {
   take(places = 1): Disposable {
     if (this.#taken + places > this.#most) throw this.#refuse();
     this.#taken += places;
-    let left = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (!left) this.#taken -= places;
-        left = true;
-      },
-    };
+    return new Place(places, this.#giveBack);
+  }
+
+  readonly #giveBack = (places: number): void => {
+    this.#taken -= places;
+  };
+}
+
+/** An object without closures of its own: each request takes three. */
+class Place implements Disposable {
+  #places: number;
+  readonly #giveBack: (places: number) => void;
+
+  constructor(places: number, giveBack: (places: number) => void) {
+    this.#places = places;
+    this.#giveBack = giveBack;
+  }
+
+  [Symbol.dispose](): void {
+    this.#giveBack(this.#places);
+    this.#places = 0;
   }
 }
 

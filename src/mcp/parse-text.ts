@@ -23,7 +23,8 @@ export function parseText(text: string): ParsedText {
   } catch {
     return { kind: "refused", id: null, code: PARSE_ERROR, message: "Parse error: this is not JSON" };
   }
-  if (!isDeeper(value, DEEPEST)) return { kind: "parsed", value };
+  // each level takes two characters, so that short texts need no look
+  if (text.length <= 2 * DEEPEST || !isDeeper(value, DEEPEST)) return { kind: "parsed", value };
   const message = `The message is nested more than ${DEEPEST} levels deep`;
   return { kind: "refused", id: readId(value), code: INVALID_REQUEST, message };
 }

@@ -52,7 +52,7 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
       return;
     }
     this.#exchanges.set(id, response);
-    response.once("close", () => {
+    response.on("close", () => {
       if (this.#exchanges.get(id) === response) this.#exchanges.delete(id);
     });
     this.onmessage?.(body, request.auth === undefined ? undefined : { authInfo: request.auth });

@@ -64,9 +64,13 @@ class ShortWay {
     const abort = new AbortController();
     this.#underWay.set(id, abort);
     const context = createContext(message, abort.signal, delivery);
-    // not at once: what came before it in the same piece of input is handled before it
-    const outcome = Promise.resolve().then(() => this.#handle(message, context));
-    const result = await outcome.catch(() => undefined); // the SDK hears it
+    const outcome = this.#handleNext(message, context);
+    let result: unknown;
+    try {
+      result = await outcome;
+    } catch {
+      // the SDK hears it
+    }
     this.#underWay.delete(id);
     if (abort.signal.aborted) return; // nobody waits for it any more
     const { transport, pass, extra } = delivery;
@@ -76,6 +80,12 @@ class ShortWay {
     }
     this.#settled.set(id, outcome);
     pass(message, extra);
+  }
+
+  /** Not at once: what came before it in the same piece of input is handled before it. */
+  async #handleNext(message: OrdinaryCall, context: ServerContext): Promise<CallToolResult> {
+    await Promise.resolve();
+    return this.#handle(message, context);
   }
 
   #takeSettled(id: RequestId): Promise<CallToolResult> | undefined {

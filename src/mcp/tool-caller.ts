@@ -128,8 +128,8 @@ async function callOwn(
 }
 
 function clientName(server: Server, ctx: ServerContext): string | undefined {
-  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-  const info = envelope[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+  const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
   const name = (info ?? server.getClientVersion())?.name;
   return typeof name === "string" ? name : undefined; // in the envelope it may be anything
 }

@@ -76,5 +76,7 @@ export function isQuestion(result: CallToolResult): boolean {
 function estimateBytes(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
-  return Object.entries(value).reduce((sum, [key, item]) => sum + key.length + estimateBytes(item), 2);
+  let sum = 2;
+  for (const key in value) sum += key.length + estimateBytes((value as Record<string, unknown>)[key]);
+  return sum;
 }

@@ -12,6 +12,8 @@ export interface CallRouterOptions {
   readonly limits: UpstreamLimits;
   readonly log: Logger;
   readonly connect: () => Promise<LiveConnection>;
+  /** The connection where there is one already, as there is for most calls. */
+  readonly connected: () => LiveConnection | undefined;
   readonly openExtra: () => Promise<LiveConnection>;
   /** What a failed call is told to have failed of. */
   readonly explain: (error: unknown, connection: LiveConnection) => unknown;
@@ -48,7 +50,7 @@ export class CallRouter implements AsyncDisposable {
     const { signal } = request;
     const asks = this.askers.has(subjectOf(request));
     using _place = await (asks ? this.#askGate : this.#gate).enter(signal);
-    const main = await unlessAborted(this.#options.connect(), signal);
+    const main = this.#options.connected() ?? (await unlessAborted(this.#options.connect(), signal));
     using extra = asks && main.taken ? this.#extras.take() : undefined;
     const connection = extra === undefined ? main : ((await extra.connect()) ?? main);
     try {

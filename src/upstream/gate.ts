@@ -14,10 +14,14 @@ export class Gate {
     return this.#inFlight;
   }
 
-  async enter(signal: AbortSignal | undefined): Promise<Disposable> {
-    signal?.throwIfAborted();
-    if (this.#inFlight >= this.#limit) await this.#wait(signal);
-    else this.#inFlight += 1;
+  enter(signal: AbortSignal | undefined): Promise<Disposable> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    if (this.#inFlight >= this.#limit) return this.#wait(signal).then(() => this.#takePlace());
+    this.#inFlight += 1;
+    return Promise.resolve(this.#takePlace());
+  }
+
+  #takePlace(): Disposable {
     let left = false;
     return {
       [Symbol.dispose]: () => {

@@ -151,7 +151,7 @@ export class LiveConnection implements AsyncDisposable {
 
 /** Calls of the same may ask again. */
 export function subjectOf({ method, params }: UpstreamRequest): string {
-  return JSON.stringify([method, params["name"] ?? params["uri"]]);
+  return `${method} ${String(params["name"] ?? params["uri"])}`;
 }
 
 /** Installs handlers before the first message can come. */

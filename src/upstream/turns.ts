@@ -30,17 +30,18 @@ export class Turns {
     return this.#alone !== undefined || this.#waiting.some(({ kind }) => kind === "alone");
   }
 
-  async begin(kind: TurnKind, signal: AbortSignal | undefined): Promise<Turn> {
-    signal?.throwIfAborted();
+  begin(kind: TurnKind, signal: AbortSignal | undefined): Promise<Turn> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     const turn: Turn = {
       pause: () => this.#pause(turn),
       resume: () => this.#wait(turn, "resume", undefined),
       [Symbol.dispose]: () => this.#end(turn),
     };
     // The frequent case: nobody has ever asked anything.
-    if (kind === "shared" && this.#alone === undefined && this.#waiting.length === 0) this.#shared.add(turn);
-    else await this.#wait(turn, kind, signal);
-    return turn;
+    if (kind !== "shared" || this.#alone !== undefined || this.#waiting.length > 0)
+      return this.#wait(turn, kind, signal).then(() => turn);
+    this.#shared.add(turn);
+    return Promise.resolve(turn);
   }
 
   #pause(turn: Turn): void {
@@ -56,6 +57,7 @@ export class Turns {
       this.#alone = undefined;
       this.#openQuestions = 0;
     }
+    if (this.#waiting.length === 0) return;
     this.#waiting = this.#waiting.filter((waiter) => waiter.turn !== turn);
     this.#admit();
   }

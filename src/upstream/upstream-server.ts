@@ -55,6 +55,7 @@ export class UpstreamServer implements AsyncDisposable {
       limits,
       log,
       connect: () => this.connect(),
+      connected: () => this.#connection,
       openExtra: () => this.#openExtra(),
       explain: (error, connection) => this.#explain(error, connection),
     });

@@ -9,7 +9,7 @@ export interface UsageLog extends AsyncDisposable {
 
 /** What a kill -9 can lose: calls of the last moments before it, never ones before that. */
 const WRITE_AFTER_MS = 100;
-const ROWS_PER_WRITE = 250;
+const ROWS_PER_WRITE = 1_000;
 const MOST_KEPT = 20_000;
 
 /** Keeps the database out of the way of calls: their rows are written in batches, shortly after. */

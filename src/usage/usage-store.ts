@@ -42,7 +42,7 @@ export async function insertToolUses(db: Db, { org, project }: Scope, given: rea
       ${uses.map(({ requestBytes }) => requestBytes)}::bigint[],
       ${uses.map(({ responseBytes }) => responseBytes)}::bigint[],
       ${uses.map(({ calledAt }) => calledAt.toISOString())}::timestamptz[],
-      ${uses.map((use) => JSON.stringify(auditDetails(use)))}::jsonb[]
+      ${uses.map(furtherDetails)}::jsonb[]
     ) AS each (id, server, tool, principal, client, run, outcome, error, ms, request_bytes, response_bytes, at, details)),
     used AS (
       INSERT INTO tool_usage (org, project, id, server_id, tool_name, principal_id, client, run_id, outcome, error_code,
@@ -59,9 +59,8 @@ export async function insertToolUses(db: Db, { org, project }: Scope, given: rea
         successes = s.successes + excluded.successes, changed_at = clock_timestamp()
     )
     INSERT INTO audit_log (org, project, id, at, principal_id, action, subject, outcome, details)
-    SELECT ${org}, ${project}, id, at, principal, 'tool.call', server || ':' || tool, outcome, details FROM uses`.execute(
-    db,
-  );
+    SELECT ${org}, ${project}, id, at, principal, 'tool.call', server || ':' || tool, outcome,
+      jsonb_build_object('client', client) || coalesce(details, '{}') FROM uses`.execute(db);
 }
 
 /** Whoever calls for the first time becomes known by it. */
@@ -84,12 +83,10 @@ async function insertPrincipals(db: Db, org: string, uses: readonly ToolUse[]): 
     .execute();
 }
 
-function auditDetails({ client, errorCode, principal }: ToolUse): Record<string, unknown> {
-  return {
-    client: client ?? null,
-    ...(errorCode ? { error: errorCode } : {}),
-    ...(principal === undefined ? {} : { principal }),
-  };
+/** What the audit log has besides the client; null for most calls, as JSON in an array is costly to write and to read. */
+function furtherDetails({ errorCode, principal }: ToolUse): string | null {
+  if (!errorCode && principal === undefined) return null;
+  return JSON.stringify({ ...(errorCode ? { error: errorCode } : {}), ...(principal && { principal }) });
 }
 
 /** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
@@ -116,5 +113,6 @@ function storablePrincipal({ id, subject, issuer, clientId, scopes }: Principal)
 }
 
 function storableText(text: string): string {
+  if (text.length <= LONGEST_NAME && text.isWellFormed() && !text.includes("\u0000")) return text;
   return text.slice(0, LONGEST_NAME).replaceAll("\u0000", "\uFFFD").toWellFormed();
 }
