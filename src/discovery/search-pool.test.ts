@@ -129,3 +129,29 @@ test("what was removed is gone, and its place is taken without a trace of it", (
   expect(ids(pool, request("sql"))).toEqual(["db:query"]);
   expect(pool.countVectors("full")).toBe(0);
 });
+
+test("what finds a thing comes with what needs its id, behind it, and only on the same server", () => {
+  const tools = [
+    document("films:GET /movie/{movie_id}/credits", "Who acted in it and who directed it"),
+    document("films:GET /search/movie", "Titles by text"),
+    document("films:GET /movie/{movie_id}/similar", "Search for what is like it"),
+    document("films:GET /tv/popular", "What is watched"),
+    document("shop:search_movie", "What is sold"),
+    document("shop:cancel_order", "Takes back what was bought", { parameters: [{ name: "id" }] }),
+    document("shop:list_orders", "Everything so far"),
+  ].map((each) => ({ ...each, server: each.id.split(":")[0] ?? "" }));
+  const pool = new SearchPool();
+  for (const each of tools) pool.add({ document: each, words: countWords(each) });
+  const [first, second] = pool.rank(request("who directed it and who acted"));
+  expect(first?.document.id).toBe("films:GET /movie/{movie_id}/credits");
+  expect(second).toMatchObject({
+    document: { id: "films:GET /search/movie" },
+    why: { graph: { points: expect.any(Number), text: "finds the movie that GET /movie/{movie_id}/credits needs" } },
+  });
+  expect(ids(pool, request("take back what was bought"))).toEqual(["shop:cancel_order", "shop:list_orders"]);
+  // what is filtered out still says what is needed for it
+  const accept = ({ id }: SearchDocument): boolean => id.includes("list");
+  expect(ids(pool, request("take back what was bought", { accept }))).toEqual(["shop:list_orders"]);
+  pool.remove("shop:list_orders");
+  expect(ids(pool, request("take back what was bought"))).toEqual(["shop:cancel_order"]);
+});

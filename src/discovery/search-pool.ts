@@ -1,11 +1,13 @@
 import { Bm25f, type DocumentWords, type QueryWord } from "./bm25f.ts";
 import { calibrate } from "./calibration.ts";
 import { explainMeaning, explainStanding, explainWords } from "./explain.ts";
+import { Finders } from "./finders.ts";
 import { givenKeys, nameKeys } from "./named.ts";
 import { toQueryWords } from "./query.ts";
 import type { Evidence, EvidencePart, Ranked, SearchDocument, SearchTier } from "./search.ts";
+import { type Candidate, Shortlist } from "./shortlist.ts";
 import { measureSpread, type Spread, standardise } from "./spread.ts";
-import { judge, type Standing, type TrackRecord } from "./track-record.ts";
+import { judge, type TrackRecord } from "./track-record.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
@@ -44,7 +46,9 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
-const FEWEST_SORTED = 50;
+/** Of how many at the top it is asked what they need, and how far that moves up to them: never beyond. */
+const LEADERS = 5;
+const FINDER_SHARE = 0.7;
 
 interface Channels {
   readonly lexical: Float64Array;
@@ -52,18 +56,11 @@ interface Channels {
   readonly query: readonly QueryWord[];
 }
 
-interface Candidate {
-  readonly slot: number;
-  readonly document: SearchDocument;
-  readonly parts: Readonly<Record<Exclude<Evidence, "graph">, number>>;
-  readonly total: number;
-  readonly standing: Standing;
-}
-
 /** Everything that one viewer may find, ranked by all evidence at hand. It knows of nothing else. */
 export class SearchPool {
   readonly #index = new Bm25f();
   readonly #vocabulary = new Vocabulary();
+  readonly #finders = new Finders();
   readonly #words: (DocumentWords | undefined)[] = [];
   readonly #documents: (SearchDocument | undefined)[] = [];
   readonly #slots = new Map<string, number>();
@@ -91,6 +88,7 @@ export class SearchPool {
     this.#words[slot] = words;
     this.#index.add(slot, words);
     this.#vocabulary.add(words.plain);
+    this.#finders.add(slot, document);
     for (const key of nameKeys(document)) {
       const sharing = this.#names.get(key);
       if (sharing === undefined) this.#names.set(key, new Set([slot]));
@@ -102,7 +100,9 @@ export class SearchPool {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
-    for (const key of nameKeys(this.#documents[slot] as SearchDocument)) this.#names.get(key)?.delete(slot);
+    const document = this.#documents[slot] as SearchDocument;
+    for (const key of nameKeys(document)) this.#names.get(key)?.delete(slot);
+    this.#finders.remove(slot, document);
     this.#documents[slot] = undefined;
     this.#index.remove(slot);
     this.#vocabulary.remove(this.#words[slot]?.plain ?? []);
@@ -172,20 +172,36 @@ export class SearchPool {
     return whole.map((value, slot) => (1 - CLAUSE_SHARE) * value + CLAUSE_SHARE * (best[slot] as number));
   }
 
-  #fuse(slots: readonly number[], { lexical, cosine }: Channels, request: RankRequest): Candidate[] {
-    const { tier, vectors, text, contextTags, recordOf } = request;
+  #fuse(slots: readonly number[], channels: Channels, request: RankRequest): Candidate[] {
+    const { lexical, cosine } = channels;
+    const named = new Set(givenKeys(request.text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
+    const weigh = this.#createWeigh(slots, channels, named, request);
+    const leaders = new Shortlist(LEADERS);
+    const accepted = new Shortlist(request.limit);
+    for (const slot of slots) {
+      if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
+      const candidate = weigh(slot);
+      leaders.offer(candidate);
+      if (request.accept(candidate.document)) accepted.offer(candidate);
+    }
+    const lifted = this.#lift(leaders.best, weigh);
+    return accepted.bestWith([...lifted.values()].filter(({ document }) => request.accept(document)));
+  }
+
+  #createWeigh(
+    slots: readonly number[],
+    { lexical, cosine }: Channels,
+    named: ReadonlySet<number>,
+    { tier, vectors, contextTags, recordOf }: RankRequest,
+  ): (slot: number) => Candidate {
     const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
     const spreads: Readonly<Record<"words" | "meaning", Spread>> = {
       words: measureSpread(lexical, slots),
       meaning: measureSpread(cosine, slots),
     };
-    const named = new Set(givenKeys(text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    const shortlist = new Shortlist(request.limit);
-    for (const slot of slots) {
-      const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot);
+    return (slot) => {
       const document = this.#documents[slot] as SearchDocument;
-      if (hasNothing || !request.accept(document)) continue;
       const standing = judge(recordOf(document.id), contextTags);
       const parts = {
         words: weights.words * standardise(lexical[slot] as number, spreads.words),
@@ -193,11 +209,27 @@ export class SearchPool {
         name: named.has(slot) ? NAMED_POINTS : 0,
         record: RECORD_WEIGHT * standing.record,
         context: CONTEXT_WEIGHT * standing.context,
+        graph: 0,
       };
       const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
-      shortlist.offer({ slot, document, parts, total, standing });
+      return { slot, document, parts, total, standing };
+    };
+  }
+
+  /** What finds the things that the best need is moved up towards them. */
+  #lift(leaders: readonly Candidate[], weigh: (slot: number) => Candidate): ReadonlyMap<number, Candidate> {
+    const lifted = new Map<number, Candidate>();
+    for (const leader of leaders) {
+      for (const { slot, thing } of this.#finders.findersFor(leader.slot)) {
+        const candidate = weigh(slot);
+        const graph = FINDER_SHARE * (leader.total - candidate.total);
+        const total = candidate.total + graph;
+        if (graph <= 0 || total <= (lifted.get(slot)?.total ?? -Infinity)) continue;
+        const finds = { thing, needer: leader.document };
+        lifted.set(slot, { ...candidate, parts: { ...candidate.parts, graph }, total, finds });
+      }
     }
-    return shortlist.best;
+    return lifted;
   }
 
   #present(best: readonly Candidate[], slots: readonly number[], channels: Channels, request: RankRequest): Ranked[] {
@@ -205,7 +237,7 @@ export class SearchPool {
     const mostWords = slots.reduce((most, slot) => Math.max(most, lexical[slot] as number), 0);
     const bestCosine = slots.reduce((most, slot) => Math.max(most, cosine[slot] as number), -1);
     let last = 1;
-    return best.map(({ slot, document, parts, total, standing }): Ranked => {
+    return best.map(({ slot, document, parts, total, standing, finds }): Ranked => {
       const probable = calibrate(request.tier, {
         cosine: cosine[slot] as number,
         bestCosine,
@@ -225,37 +257,13 @@ export class SearchPool {
             words: explainWords(query, (word) => index.fieldsOf(slot, word)),
             meaning: explainMeaning(request.tier, cosine[slot] as number),
             name: parts.name > 0 ? "the query names it" : "",
+            graph: finds === undefined ? "" : `finds the ${finds.thing} that ${finds.needer.name} needs`,
             ...explainStanding(request.recordOf(document.id), request.contextTags),
           };
           return describeParts(parts, texts);
         },
       };
     });
-  }
-}
-
-/** The best of many candidates: of many thousands most are let go of at once. */
-class Shortlist {
-  readonly #limit: number;
-  #kept: Candidate[] = [];
-  #least = -Infinity;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  offer(candidate: Candidate): void {
-    if (candidate.total < this.#least) return;
-    this.#kept.push(candidate);
-    if (this.#kept.length < 2 * this.#limit + FEWEST_SORTED) return;
-    this.#kept = this.best;
-    this.#least = this.#kept.at(-1)?.total ?? Infinity;
-  }
-
-  /** Best first. */
-  get best(): Candidate[] {
-    const sorted = this.#kept.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
-    return sorted.slice(0, this.#limit);
   }
 }
 

@@ -1,0 +1,46 @@
+import type { Evidence, SearchDocument } from "./search.ts";
+import type { Standing } from "./track-record.ts";
+
+export interface Candidate {
+  readonly slot: number;
+  readonly document: SearchDocument;
+  readonly parts: Readonly<Record<Evidence, number>>;
+  readonly total: number;
+  readonly standing: Standing;
+  /** Whom it helps, and with what. */
+  readonly finds?: { readonly thing: string; readonly needer: SearchDocument };
+}
+
+const FEWEST_SORTED = 50;
+
+/** The best of many candidates: of many thousands most are let go of at once. */
+export class Shortlist {
+  readonly #limit: number;
+  #kept: Candidate[] = [];
+  #least = -Infinity;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  offer(candidate: Candidate): void {
+    if (candidate.total < this.#least) return;
+    this.#kept.push(candidate);
+    if (this.#kept.length < 2 * this.#limit + FEWEST_SORTED) return;
+    this.#kept = this.best;
+    this.#least = this.#kept.at(-1)?.total ?? Infinity;
+  }
+
+  /** Best first. */
+  get best(): Candidate[] {
+    return this.bestWith([]);
+  }
+
+  /** Best first, where some are better than they were when they were offered. */
+  bestWith(better: readonly Candidate[]): Candidate[] {
+    const replaced = new Set(better.map(({ slot }) => slot));
+    const all = [...this.#kept.filter(({ slot }) => !replaced.has(slot)), ...better];
+    const sorted = all.toSorted((a, b) => b.total - a.total || (a.document.id < b.document.id ? -1 : 1));
+    return sorted.slice(0, this.#limit);
+  }
+}
