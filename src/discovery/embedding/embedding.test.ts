@@ -98,6 +98,15 @@ test(
     expect(model.ready).toBe(true);
     expect(model.dimensions).toBe(file?.length);
     expect(product(file!, disk!)).toBeGreaterThan(product(file!, weather!) + 0.2);
+    const mixed = [
+      "read a file",
+      "read ".repeat(400),
+      "",
+      ...Array.from({ length: 40 }, (_, at) => `text number ${at}`),
+    ];
+    const together = await model.embed(mixed);
+    expect(together[0]).toEqual(file);
+    expect(await model.embed([mixed[42]!])).toEqual([together[42]]);
     await model[Symbol.asyncDispose]();
     await expect(model.embed(["too late"])).rejects.toThrow(/stopping/);
   },
