@@ -129,3 +129,14 @@ test("what was removed is gone, and its place is taken without a trace of it", (
   expect(ids(pool, request("sql"))).toEqual(["db:query"]);
   expect(pool.countVectors("full")).toBe(0);
 });
+
+test("what is used together with the best comes up behind it and says so; the first stays first", () => {
+  const pool = createPool();
+  const usedWith = (id: string) => new Map(id === "fs:read_file" ? [["mail:send_message", 0.75]] : []);
+  const text = "read a file or send text";
+  expect(ids(pool, request(text))).toEqual(["fs:read_file", "fs:write_file", "mail:send_message"]);
+  const ranked = pool.rank(request(text, { usedWith }));
+  expect(ranked.map(({ document: { id } }) => id)).toEqual(["fs:read_file", "mail:send_message", "fs:write_file"]);
+  expect(ranked[1]?.why.graph?.text).toBe("used together with fs:read_file in 75 % of its uses");
+  expect(ranked.filter(({ why }) => why.graph !== undefined)).toHaveLength(1);
+});

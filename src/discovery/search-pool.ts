@@ -1,6 +1,7 @@
 import { Bm25f, type DocumentWords, type QueryWord } from "./bm25f.ts";
 import { calibrate } from "./calibration.ts";
-import { explainMeaning, explainStanding, explainWords } from "./explain.ts";
+import { type Companion, findCompanions, MOST_ASKED, type UsedWith } from "./companions.ts";
+import { explainCompanion, explainMeaning, explainStanding, explainWords } from "./explain.ts";
 import { givenKeys, nameKeys } from "./named.ts";
 import { toQueryWords } from "./query.ts";
 import type { Evidence, EvidencePart, Ranked, SearchDocument, SearchTier } from "./search.ts";
@@ -28,6 +29,8 @@ export interface RankRequest {
   readonly accept: (document: SearchDocument) => boolean;
   readonly contextTags: readonly string[];
   readonly recordOf: (id: string) => TrackRecord | undefined;
+  /** Left out: nothing is known to be used together. */
+  readonly usedWith?: UsedWith | undefined;
   readonly limit: number;
 }
 
@@ -54,9 +57,10 @@ interface Channels {
 interface Candidate {
   readonly slot: number;
   readonly document: SearchDocument;
-  readonly parts: Readonly<Record<Exclude<Evidence, "graph">, number>>;
+  readonly parts: Readonly<Record<Evidence, number>>;
   readonly total: number;
   readonly standing: Standing;
+  readonly companion?: Companion;
 }
 
 /** Everything that one viewer may find, ranked by all evidence at hand. It knows of nothing else. */
@@ -138,7 +142,8 @@ export class SearchPool {
     // The measure is everything in here, so that a filter leaves scores as they are.
     const slots = [...this.#slots.values()];
     const channels = this.#score(request);
-    const best = pickBest(this.#fuse(slots, channels, request), request.limit);
+    const candidates = addCompanions(this.#fuse(slots, channels, request), request.usedWith);
+    const best = pickBest(candidates, request.limit);
     return this.#present(best, slots, channels, request);
   }
 
@@ -192,6 +197,7 @@ export class SearchPool {
         name: named.has(slot) ? NAMED_POINTS : 0,
         record: RECORD_WEIGHT * standing.record,
         context: CONTEXT_WEIGHT * standing.context,
+        graph: 0,
       };
       const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
       candidates.push({ slot, document, parts, total, standing });
@@ -204,7 +210,7 @@ export class SearchPool {
     const mostWords = slots.reduce((most, slot) => Math.max(most, lexical[slot] as number), 0);
     const bestCosine = slots.reduce((most, slot) => Math.max(most, cosine[slot] as number), -1);
     let last = 1;
-    return best.map(({ slot, document, parts, total, standing }): Ranked => {
+    return best.map(({ slot, document, parts, total, standing, companion }): Ranked => {
       const probable = calibrate(request.tier, {
         cosine: cosine[slot] as number,
         bestCosine,
@@ -224,6 +230,7 @@ export class SearchPool {
             words: explainWords(query, (word) => index.fieldsOf(slot, word)),
             meaning: explainMeaning(request.tier, cosine[slot] as number),
             name: parts.name > 0 ? "the query names it" : "",
+            graph: companion === undefined ? "" : explainCompanion(companion),
             ...explainStanding(request.recordOf(document.id), request.contextTags),
           };
           return describeParts(parts, texts);
@@ -232,6 +239,23 @@ export class SearchPool {
     });
   }
 }
+
+/** What is used together with those that fit best gains by it, but the first stays first. */
+function addCompanions(candidates: readonly Candidate[], usedWith: UsedWith | undefined): readonly Candidate[] {
+  if (usedWith === undefined) return candidates;
+  const best = pickBest(candidates, MOST_ASKED).map(({ document: { id }, total }) => ({ id, total }));
+  const most = best[0]?.total ?? 0;
+  const companions = findCompanions(best, usedWith);
+  if (companions.size === 0) return candidates;
+  return candidates.map((candidate) => {
+    const companion = companions.get(candidate.document.id);
+    const graph = Math.min(companion?.points ?? 0, most - BEHIND - candidate.total);
+    if (companion === undefined || graph <= 0) return candidate;
+    return { ...candidate, parts: { ...candidate.parts, graph }, total: candidate.total + graph, companion };
+  });
+}
+
+const BEHIND = 0.001;
 
 /** Best first. Only what is among the best is sorted: of many thousands most are not. */
 function pickBest(candidates: readonly Candidate[], limit: number): Candidate[] {
