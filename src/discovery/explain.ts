@@ -1,3 +1,4 @@
+import type { Companion } from "./companions.ts";
 import type { FieldName, QueryWord } from "./bm25f.ts";
 import type { Evidence, SearchTier } from "./search.ts";
 import { believedRate, type TrackRecord } from "./track-record.ts";
@@ -15,6 +16,10 @@ export function explainMeaning(tier: SearchTier, cosine: number): string {
   if (tier === "lexical") return "";
   const by = tier === "full" ? "by the model" : "by its word vectors";
   return `similarity ${cosine.toFixed(2)} ${by}`;
+}
+
+export function explainCompanion({ of, share }: Companion): string {
+  return `used together with ${of} in ${Math.round(share * 100)} % of its uses`;
 }
 
 export function explainStanding(

@@ -18,10 +18,18 @@ const LARGEST_LEAD = 0.4;
  */
 const FITTED = { nearness: 3.29, lead: 8.69, pool: -0.07, constant: -2.83 };
 
+/**
+ * How alike words must be before anything is sure. Functions of one small API are asked for in words so alike that what the
+ * regression holds for 95 % was right in 81 %; from this nearness on it was right in 99 % and more of each set.
+ */
+const NEARLY_THE_SAME = 0.9;
+const NOT_SURE = 0.94;
+
 /** How probable it is that the capability is meant. */
 export function intentConfidence({ nearness, nextNearness, pool }: IntentSignals): number {
   const lead = Math.min(LARGEST_LEAD, nearness - Math.max(UNRELATED, nextNearness));
   const sum =
     FITTED.nearness * nearness + FITTED.lead * lead + FITTED.pool * Math.log(Math.max(1, pool)) + FITTED.constant;
-  return Math.round(1000 / (1 + Math.exp(-sum))) / 1000;
+  const fitted = Math.round(1000 / (1 + Math.exp(-sum))) / 1000;
+  return nearness < NEARLY_THE_SAME ? Math.min(NOT_SURE, fitted) : fitted;
 }

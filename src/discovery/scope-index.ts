@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Scope } from "../capabilities/scope.ts";
 import type { Db } from "../db/client.ts";
 import { countWords } from "./bm25f.ts";
+import { sharesOf, type UsedWith } from "./companions.ts";
 import {
   type CapabilityDocumentRow,
   listCapabilityDocuments,
@@ -50,6 +51,8 @@ export class ScopeIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #records = new Map<string, { total: Tally; tags: Map<string, Tally> }>();
   readonly #intents = new Map<string, readonly KeyedText[]>();
+  /** Runs that used two tools together, by either. */
+  readonly #pairs = new Map<string, Map<string, number>>();
   /** By the one whose own documents are in it; under the empty name what all may see, and for the owner everything. */
   readonly #pools = new Map<string, SearchPool>();
   /** Whose private documents there are. */
@@ -77,6 +80,12 @@ export class ScopeIndex {
   recordOf(id: string): TrackRecord | undefined {
     const known = this.#records.get(id);
     return known && { ...known.total, tags: known.tags };
+  }
+
+  /** undefined as long as nothing was used together. */
+  get usedWith(): UsedWith | undefined {
+    if (this.#pairs.size === 0) return undefined;
+    return (id) => sharesOf(this.#pairs, id, this.#records.get(id)?.total.uses ?? 0);
   }
 
   /** What this one may see; nothing of anybody else's is in it. */
@@ -213,7 +222,11 @@ export class ScopeIndex {
     shelf.want(wanted);
   }
 
-  #learn({ tallies, intents }: ScopeChanges): void {
+  #learn({ tallies, intents, pairs }: ScopeChanges): void {
+    for (const { one, other, runs } of pairs) {
+      this.#pair(one, other, runs);
+      this.#pair(other, one, runs);
+    }
     for (const { subject, tag, uses, successes } of tallies) {
       const known = this.#records.get(subject) ?? { total: { uses: 0, successes: 0 }, tags: new Map<string, Tally>() };
       if (tag === "") known.total = { uses, successes };
@@ -235,6 +248,13 @@ export class ScopeIndex {
       if (entry !== undefined) this.#awaitVector(entry);
     }
     if (changed) this.#relearn();
+  }
+
+  /** One run may connect two in several ways, so the most that any of them counts is what is known. */
+  #pair(one: string, other: string, runs: number): void {
+    const known = this.#pairs.get(one) ?? new Map<string, number>();
+    known.set(other, Math.max(known.get(other) ?? 0, runs));
+    this.#pairs.set(one, known);
   }
 }
 

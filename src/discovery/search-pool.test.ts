@@ -139,7 +139,7 @@ test("what finds a thing comes with what needs its id, behind it, and only on th
     document("shop:search_movie", "What is sold"),
     document("shop:cancel_order", "Takes back what was bought", { parameters: [{ name: "id" }] }),
     document("shop:list_orders", "Everything so far"),
-  ].map((each) => ({ ...each, server: each.id.split(":")[0] ?? "" }));
+  ];
   const pool = new SearchPool();
   for (const each of tools) pool.add({ document: each, words: countWords(each) });
   const [first, second] = pool.rank(request("who directed it and who acted"));
@@ -154,4 +154,15 @@ test("what finds a thing comes with what needs its id, behind it, and only on th
   expect(ids(pool, request("take back what was bought", { accept }))).toEqual(["shop:list_orders"]);
   pool.remove("shop:list_orders");
   expect(ids(pool, request("take back what was bought"))).toEqual(["shop:cancel_order"]);
+});
+
+test("what is used together with the best comes up behind it and says so; the first stays first", () => {
+  const pool = createPool();
+  const usedWith = (id: string) => new Map(id === "fs:read_file" ? [["mail:send_message", 0.75]] : []);
+  const text = "read a file or send text";
+  expect(ids(pool, request(text))).toEqual(["fs:read_file", "fs:write_file", "mail:send_message"]);
+  const ranked = pool.rank(request(text, { usedWith }));
+  expect(ranked.map(({ document: { id } }) => id)).toEqual(["fs:read_file", "mail:send_message", "fs:write_file"]);
+  expect(ranked[1]?.why.graph?.text).toBe("used together with fs:read_file in 75 % of its uses");
+  expect(ranked.filter(({ why }) => why.graph !== undefined)).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { Bm25f, type DocumentWords, type QueryWord } from "./bm25f.ts";
 import { calibrate } from "./calibration.ts";
-import { explainMeaning, explainStanding, explainWords } from "./explain.ts";
+import { findCompanions, type UsedWith } from "./companions.ts";
+import { explainCompanion, explainMeaning, explainStanding, explainWords } from "./explain.ts";
 import { Finders } from "./finders.ts";
 import { givenKeys, nameKeys } from "./named.ts";
 import { toQueryWords } from "./query.ts";
@@ -30,6 +31,8 @@ export interface RankRequest {
   readonly accept: (document: SearchDocument) => boolean;
   readonly contextTags: readonly string[];
   readonly recordOf: (id: string) => TrackRecord | undefined;
+  /** Left out: nothing is known to be used together. */
+  readonly usedWith?: UsedWith | undefined;
   readonly limit: number;
 }
 
@@ -46,9 +49,12 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
-/** Of how many at the top it is asked what they need, and how far that moves up to them: never beyond. */
+/** So many at the top are asked what else they need. */
 const LEADERS = 5;
+/** How far what finds something moves up towards what needs it. */
 const FINDER_SHARE = 0.7;
+/** The first stays first. */
+const BEHIND = 0.001;
 
 interface Channels {
   readonly lexical: Float64Array;
@@ -184,8 +190,8 @@ export class SearchPool {
       leaders.offer(candidate);
       if (request.accept(candidate.document)) accepted.offer(candidate);
     }
-    const lifted = this.#lift(leaders.best, weigh);
-    return accepted.bestWith([...lifted.values()].filter(({ document }) => request.accept(document)));
+    const connected = this.#connect(leaders.best, weigh, request.usedWith);
+    return accepted.bestWith(connected.filter(({ document }) => request.accept(document)));
   }
 
   #createWeigh(
@@ -216,20 +222,31 @@ export class SearchPool {
     };
   }
 
-  /** What finds the things that the best need is moved up towards them. */
-  #lift(leaders: readonly Candidate[], weigh: (slot: number) => Candidate): ReadonlyMap<number, Candidate> {
-    const lifted = new Map<number, Candidate>();
+  /** What the best need, and what they are used with, comes up behind them. */
+  #connect(
+    leaders: readonly Candidate[],
+    weigh: (slot: number) => Candidate,
+    usedWith: UsedWith | undefined,
+  ): Candidate[] {
+    const connected = new Map<number, Candidate>();
+    const connect = (candidate: Candidate, points: number, connection: string): void => {
+      const graph = Math.min(points, (leaders[0]?.total ?? 0) - BEHIND - candidate.total);
+      if (graph <= (connected.get(candidate.slot)?.parts.graph ?? 0)) return;
+      const parts = { ...candidate.parts, graph };
+      connected.set(candidate.slot, { ...candidate, parts, total: candidate.total + graph, connection });
+    };
     for (const leader of leaders) {
       for (const { slot, thing } of this.#finders.findersFor(leader.slot)) {
         const candidate = weigh(slot);
-        const graph = FINDER_SHARE * (leader.total - candidate.total);
-        const total = candidate.total + graph;
-        if (graph <= 0 || total <= (lifted.get(slot)?.total ?? -Infinity)) continue;
-        const finds = { thing, needer: leader.document };
-        lifted.set(slot, { ...candidate, parts: { ...candidate.parts, graph }, total, finds });
+        const points = FINDER_SHARE * (leader.total - candidate.total);
+        connect(candidate, points, `finds the ${thing} that ${leader.document.name} needs`);
       }
     }
-    return lifted;
+    for (const [id, companion] of usedWith === undefined ? [] : findCompanions(leaders, usedWith)) {
+      const slot = this.#slots.get(id);
+      if (slot !== undefined) connect(weigh(slot), companion.points, explainCompanion(companion));
+    }
+    return [...connected.values()];
   }
 
   #present(best: readonly Candidate[], slots: readonly number[], channels: Channels, request: RankRequest): Ranked[] {
@@ -237,7 +254,7 @@ export class SearchPool {
     const mostWords = slots.reduce((most, slot) => Math.max(most, lexical[slot] as number), 0);
     const bestCosine = slots.reduce((most, slot) => Math.max(most, cosine[slot] as number), -1);
     let last = 1;
-    return best.map(({ slot, document, parts, total, standing, finds }): Ranked => {
+    return best.map(({ slot, document, parts, total, standing, connection = "" }): Ranked => {
       const probable = calibrate(request.tier, {
         cosine: cosine[slot] as number,
         bestCosine,
@@ -257,7 +274,7 @@ export class SearchPool {
             words: explainWords(query, (word) => index.fieldsOf(slot, word)),
             meaning: explainMeaning(request.tier, cosine[slot] as number),
             name: parts.name > 0 ? "the query names it" : "",
-            graph: finds === undefined ? "" : `finds the ${finds.thing} that ${finds.needer.name} needs`,
+            graph: connection,
             ...explainStanding(request.recordOf(document.id), request.contextTags),
           };
           return describeParts(parts, texts);

@@ -7,8 +7,8 @@ export interface Candidate {
   readonly parts: Readonly<Record<Evidence, number>>;
   readonly total: number;
   readonly standing: Standing;
-  /** Whom it helps, and with what. */
-  readonly finds?: { readonly thing: string; readonly needer: SearchDocument };
+  /** What connects it with the best. */
+  readonly connection?: string;
 }
 
 const FEWEST_SORTED = 50;

@@ -11,6 +11,7 @@ CREATE INDEX capability_records_public_created ON capability_records (created_at
 -- What changed lately, and who calls it.
 CREATE INDEX capability_records_updated ON capability_records (org, project, updated_at);
 CREATE INDEX capability_dependency_called ON capability_dependency (org, to_record_id);
+CREATE INDEX tool_edge_observed ON tool_edge (org, project, last_at) WHERE source = 'observed';
 
 -- Lists by usage read what has counters; every record has them from now on.
 INSERT INTO capability_stat (org, record_id)
