@@ -20,12 +20,19 @@ function slimPart(key: string, value: JsonValue): JsonValue {
   return Object.fromEntries(properties.map(([name, each]) => [name, slim(each)]));
 }
 
+const HUGE = 2 ** 30;
+
 function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject): boolean {
   switch (key) {
     case "propertyNames":
       return false;
+    // a limit that nobody means to reach
     case "maximum":
-      return value !== Number.MAX_SAFE_INTEGER;
+      return typeof value !== "number" || value < HUGE;
+    // nobody counts below nothing
+    case "minimum":
+    case "exclusiveMinimum":
+      return value !== 0;
     // what is not known is refused, with the names that are; that nothing is empty goes without saying
     case "additionalProperties":
     case "minLength":
@@ -35,7 +42,7 @@ function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject
       return format === undefined;
     // nothing by default is what leaving it out means
     case "default":
-      return typeof value !== "object";
+      return typeof value !== "object" && value !== false && value !== 0;
     default:
       return true;
   }

@@ -62,6 +62,18 @@ test("a long list shrinks to PML's own and pinned tools, the same for every clie
   expect((await runPml(["call", "large:filler_3"], { home: home.path })).stdout).toBe("3\n");
 });
 
+test("with 305 tools behind the gateway an agent is shown at most 1,500 tokens of them by default [mcp-46]", async () => {
+  await using home = await startGateway({ large: servers.large("--tools=305") });
+  await home.ready("large");
+  await using connected = await connectClient(home.path);
+  const { tools } = await connected.client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(OWN);
+  const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  expect(JSON.stringify(shown).length / 4).toBeLessThanOrEqual(1500);
+  const { results } = await discover(connected.client, { intent: "which tool fills place 288?" });
+  expect(results[0]).toMatchObject({ id: "large:filler_288" });
+});
+
 test("exposure is taken over while the daemon runs; clients are told when what they see changes, and only then", async () => {
   const mcpServers = { chaos: servers.chaos("chaos") };
   await using home = await startGateway(mcpServers, { config: { gateway: { exposure: "meta" } } });

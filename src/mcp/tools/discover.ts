@@ -16,7 +16,7 @@ const MOST_RESULTS = 50;
 const CAPABILITY = "cap:";
 
 const input = z.strictObject({
-  intent: z.string().min(1).describe("What you want to do, in plain English words."),
+  intent: z.string().min(1).describe("Your goal, in plain English."),
   filter: z
     .strictObject({
       type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
@@ -42,7 +42,7 @@ export function createDiscover({ surface, discovery, scope }: DiscoverParts): Ow
     name: "pml_discover",
     title: "Find tools and capabilities",
     description:
-      "Find tools and learned capabilities for a task among everything behind this gateway, also what is not listed. Call either by its callName, or run a capability with pml_execute. Each result says why it was found.",
+      "Find tools and learned capabilities for a task among everything behind this gateway, listed or not. Call either by its callName. Each result says why it was found.",
     input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },

@@ -34,28 +34,24 @@ const dagTask = z.strictObject({
     .string()
     .regex(/^[^:]+:.+$/, "a tool is written server:tool")
     .describe("server:tool"),
-  arguments: args.optional().describe('{"$ref": "step.field"} takes a result, {"$ref": "args.x"} an argument.'),
+  arguments: args.optional().describe('{"$ref":"step.field"} is a result, {"$ref":"args.x"} an argument.'),
   depends_on: z.array(z.string()).optional(),
-  condition: z.string().optional().describe("Run only if: [!]step.field, or step.field == JSON."),
+  condition: z.string().optional().describe("[!]step.field, or step.field == JSON."),
   safe_to_fail: z.boolean().optional(),
 });
 
 const input = z.strictObject({
-  intent: z.string().min(1).describe("What you want to achieve, in plain words."),
+  intent: z.string().min(1).describe("Your goal, in plain words."),
   code: z
     .string()
     .min(1)
     .optional()
     .describe(
-      "TypeScript, the body of an async function: call tools as await mcp.<server>.<tool>({…}), learned capabilities as await capabilities.<namespace>.<action>({…}), read args, and return a JSON value. No imports, files or network.",
+      "TypeScript, body of an async function: await mcp.<server>.<tool>({…}), await capabilities.<namespace>.<action>({…}), read args, return JSON. No imports, files or network.",
     ),
-  capability: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("Run this capability, by name; @v1, @v1.2.0 or @2025-12-22 for a version."),
+  capability: z.string().min(1).optional().describe("Name of one to run; @v1, @v1.2.0 or @2025-12-22 for a version."),
   args: args.optional(),
-  context: args.optional().describe("Like args; without code or capability, PML looks for one to run."),
+  context: args.optional().describe("Like args; without code or capability, PML looks for one."),
   dag: z
     .strictObject({ tasks: z.array(dagTask).min(1) })
     .optional()
@@ -67,14 +63,9 @@ const input = z.strictObject({
   accept_suggestion: z
     .strictObject({ callName: z.string().min(1), args: args.optional() })
     .optional()
-    .describe(
-      "Run a suggested capability or tool. A tool that is given a name becomes a capability, with args as defaults.",
-    ),
-  name: z.string().optional().describe("Name of the new capability, as namespace:action."),
-  on_conflict: z
-    .enum(CONFLICT_POLICIES)
-    .optional()
-    .describe("If the name is taken: error, a new version, or a suffix."),
+    .describe("Run what was suggested. With a name, a tool becomes a capability with args as defaults."),
+  name: z.string().optional().describe("For the new capability: namespace:action."),
+  on_conflict: z.enum(CONFLICT_POLICIES).optional().describe("If the name is taken."),
   version_tag: z.string().optional().describe("v1.2.0"),
   change_summary: z.string().optional(),
   description: z.string().optional(),
@@ -82,7 +73,7 @@ const input = z.strictObject({
   visibility: z.enum(VISIBILITIES).optional(),
   options: z
     .strictObject({
-      timeout: z.number().positive().optional().describe("Seconds the run may take."),
+      timeout: z.number().positive().optional().describe("Seconds."),
       per_layer_validation: z.boolean().optional().describe("Stop after each layer of calls."),
       dry_run: z.boolean().optional().describe("Only say what would be called."),
       context_tags: z.array(z.string()).optional(),
@@ -98,7 +89,7 @@ export function createExecute(parts: ExecuteParts): OwnTool {
     name: "pml_execute",
     title: "Run code over all tools",
     description:
-      "Run TypeScript over every tool behind this gateway, in a sandbox, in one go; what worked is kept as a capability and can be run again by name. With intent alone: suggestions. With intent and context: runs a capability that fits.",
+      "Run TypeScript over all tools behind this gateway in one go, sandboxed; what worked is kept as a capability, to be run again by name. With intent alone: suggestions. With intent and context: runs a capability that fits.",
     input,
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     meta: { "anthropic/alwaysLoad": true },

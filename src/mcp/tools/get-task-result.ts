@@ -36,7 +36,7 @@ export function createGetTaskResult({ results, maxBytes }: GetTaskResultParts): 
     name: GET_TASK_RESULT,
     title: "Read a long result",
     description:
-      "Read on in a result that was too long to be given whole. The answer is JSON about the page, then the page itself as text. Go on with next_offset until it is null.",
+      "Read on in a result that was too long. The answer is JSON about the page, then the page as text. Go on with next_offset until it is null.",
     input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },

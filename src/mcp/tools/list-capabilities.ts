@@ -14,13 +14,13 @@ export interface ListCapabilitiesParts {
 const MOST_LISTED = 200;
 
 const input = z.strictObject({
-  namespace: z.string().optional().describe("Only names of this namespace."),
-  named_only: z.boolean().default(false).describe("Leave out those that nobody has named."),
-  pattern: z.string().optional().describe("Only names like this; * stands for anything: fs:read_*."),
+  namespace: z.string().optional(),
+  named_only: z.boolean().default(false),
+  pattern: z.string().optional().describe("Of names: fs:read_*."),
   sort_by: z.enum(RECORD_SORTS).default("name"),
   limit: z.number().int().min(1).max(MOST_LISTED).default(50),
   offset: z.number().int().min(0).default(0),
-  cursor: z.string().optional().describe("next_cursor of the page before; faster than offset."),
+  cursor: z.string().optional().describe("next_cursor of the page before."),
 });
 
 export function createListCapabilities({ registry, scope }: ListCapabilitiesParts): OwnTool {
