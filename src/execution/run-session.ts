@@ -9,6 +9,9 @@ import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts"
 import type { LogLine, Run, RunError } from "./run-store.ts";
 import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
 
+/** One for all runs: each has two signals, and the stack of a new one would cost more than all else in ending a run. */
+const OVER = new DOMException("The run is over", "AbortError");
+
 /** How a run ended, or why it stopped. */
 export type Ended =
   | { readonly kind: "returned"; readonly value: JsonValue }
@@ -105,8 +108,8 @@ export class RunSession {
       return { ended: this.#stopped ?? ended, logs: calls.logs, warnings };
     } finally {
       signal.removeEventListener("abort", cancel);
-      this.#stop.abort(); // calls that the program did not wait for
-      if (this.#stopped?.kind !== "parked") this.#over.abort();
+      this.#stop.abort(OVER); // calls that the program did not wait for
+      if (this.#stopped?.kind !== "parked") this.#over.abort(OVER);
       await Promise.allSettled(this.#nestedWork);
     }
   }
