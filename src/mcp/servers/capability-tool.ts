@@ -18,8 +18,10 @@ export function toTool(capability: ListedCapability, effects: ReadonlyMap<string
   };
 }
 
+/** Where no parameter is known, agents are told that any will do. */
 function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
-  return (parameters["type"] === "object"
+  const isKnown = parameters["type"] === "object" && Object.keys(parameters["properties"] ?? {}).length > 0;
+  return (isKnown
     ? parameters
     : { type: "object", properties: {}, additionalProperties: true }) as unknown as Tool["inputSchema"];
 }
