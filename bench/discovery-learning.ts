@@ -6,7 +6,7 @@ import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder
 import { Random } from "../test/support/random.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
-import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
+import { type DiscoveryScene, embedAll, openScene, withoutEnd } from "./discovery/scene.ts";
 import { cacheVectors } from "./discovery/vector-cache.ts";
 import type { Benchmark, Session } from "./support/benchmark.ts";
 
@@ -74,19 +74,6 @@ async function measureColumn({ scene, dataset, session, column, embedder }: Colu
   session.record({ row: "loss of tools never used", unit: "points", column, value: loss, ...goals?.loss });
 }
 
-/** The scene ends it, not each discovery. */
-function withoutEnd(embedder: Embedder): Embedder {
-  const { id, dimensions, ready } = embedder;
-  return {
-    id,
-    dimensions,
-    ready,
-    embed: (texts, urgency) => embedder.embed(texts, urgency),
-    prepare: () => undefined,
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
 function pickUses({ train }: Dataset, accept: (id: string) => boolean): Query[] {
   const random = new Random(SEED);
   const byTool = Map.groupBy(train, ({ relevant }) => relevant[0] ?? "");
@@ -121,11 +108,7 @@ interface Asked {
 
 async function measureQueries({ discovery, scope, queries, signal }: Asked): Promise<number> {
   const viewer = { scope, principal: undefined };
-  await discovery.warmUp(viewer);
-  while ((await discovery.status(viewer)).model.waiting > 0) {
-    signal.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await embedAll(discovery, viewer, signal);
   const qualities = [];
   for (const query of queries) {
     signal.throwIfAborted();

@@ -16,6 +16,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   discovery: async () => (await import("./discovery.ts")).discovery,
   "discovery-speed": async () => (await import("./discovery-speed.ts")).discoverySpeed,
   "discovery-learning": async () => (await import("./discovery-learning.ts")).discoveryLearning,
+  "discovery-evidence": async () => (await import("./discovery-evidence.ts")).discoveryEvidence,
   speculation: async () => (await import("./speculation.ts")).speculation,
   names: async () => (await import("./names.ts")).names,
 };

@@ -5,7 +5,7 @@ import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
-import { Discovery, type Language } from "../../src/discovery/discovery.ts";
+import { Discovery, type Language, type Viewer } from "../../src/discovery/discovery.ts";
 import type { Embedder } from "../../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedder.ts";
@@ -67,4 +67,26 @@ export async function openScene(): Promise<DiscoveryScene> {
       new Discovery({ db: client.db, tools: () => documents, openLanguage: () => language, embedder, log }),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/** The scene ends it, not each discovery. */
+export function withoutEnd(embedder: Embedder): Embedder {
+  const { id, dimensions, ready } = embedder;
+  return {
+    id,
+    dimensions,
+    ready,
+    embed: (texts, urgency) => embedder.embed(texts, urgency),
+    prepare: () => undefined,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** Until everything has its vector. */
+export async function embedAll(discovery: Discovery, viewer: Viewer, signal: AbortSignal): Promise<void> {
+  await discovery.warmUp(viewer);
+  while ((await discovery.status(viewer)).model.waiting > 0) {
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

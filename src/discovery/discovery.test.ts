@@ -5,8 +5,11 @@ import type { Db } from "../db/client.ts";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { FakeModel, language, seedFindable, toolDocument } from "../../test/support/discovery-scene.ts";
 import { Random } from "../../test/support/random.ts";
+import { readEdges } from "../graph/edge-store.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import type { Ranked } from "./search.ts";
+import { createSuggest, type Suggest } from "./suggest.ts";
+import { readKnownCapabilities } from "./suggestion-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const viewer = { scope, principal: undefined };
@@ -32,6 +35,10 @@ function open(db: Db, more: Partial<DiscoveryOptions> = {}): Discovery {
 
 async function firstOf(discovery: Discovery, query: string): Promise<string | undefined> {
   return (await discovery.search(viewer, query)).ranked[0]?.document.id;
+}
+
+function placeOf(id: string, ranked: readonly Ranked[]): number {
+  return ranked.findIndex(({ document }) => document.id === id);
 }
 
 async function untilTier(discovery: Discovery, tier: string): Promise<void> {
@@ -76,9 +83,8 @@ describe.each(engines)("Discovery on %s", (engine) => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     await using discovery = open(db);
-    const found = async (by: Discovery) => (await by.search(viewer, "read a file of a page")).ranked;
-    const placeOf = (ranked: readonly Ranked[]) => ranked.findIndex(({ document }) => document.id === "mail:send");
-    const before = placeOf(await found(discovery));
+    const query = "read a file of a page";
+    const before = placeOf("mail:send", (await discovery.search(viewer, query)).ranked);
     const edge = { ...scope, edge_type: "sequence", source: "observed", observed_count: 3 } as const;
     await db
       .insertInto("tool_edge")
@@ -87,10 +93,11 @@ describe.each(engines)("Discovery on %s", (engine) => {
     await learn(db, "fs:read_file", "open what I wrote");
     await using restarted = open(db);
     for (const each of [discovery, restarted]) {
-      const ranked = await found(each);
+      const { ranked } = await each.search(viewer, query);
       expect(ranked[0]?.document.id).toBe("fs:read_file");
-      expect(placeOf(ranked)).toBeLessThan(before);
-      expect(ranked[placeOf(ranked)]?.why.graph?.text).toBe("used together with fs:read_file in 60 % of its uses");
+      const after = placeOf("mail:send", ranked);
+      expect(after).toBeLessThan(before);
+      expect(ranked[after]?.why.graph?.text).toBe("used together with fs:read_file in 60 % of its uses");
     }
   });
 
@@ -161,21 +168,43 @@ describe("what one may not see", () => {
             })
           : await seedFindable(db, elsewhere, { ...common, visibility: kind === 1 ? "project" : "org" });
       await learn(db, id, words());
+      await connect(db, id, random.pick(tools).id);
     }
   }
 
-  test("changes nothing: neither results nor scores nor reasons, whatever is hidden", async () => {
+  async function connect(db: Db, from: string, to: string): Promise<void> {
+    await db
+      .insertInto("tool_edge")
+      .values({ ...scope, from_id: from, to_id: to, edge_type: "sequence", source: "observed", observed_count: 2 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  function suggesting(db: Db, discovery: Discovery): Suggest {
+    return createSuggest({
+      findTool: (id) => tools.find((tool) => tool.id === id),
+      searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
+      nearness: (text, others) => discovery.nearness(text, others),
+      readCapabilities: (ids) => readKnownCapabilities(db, scope, ids),
+      readOutputSchemas: () => Promise.resolve(new Map()),
+      readEdges: (ids) => readEdges(db, scope, ids),
+      runAbove: 0.95,
+    });
+  }
+
+  test("changes nothing: neither results nor scores nor reasons nor suggestions, whatever is hidden", async () => {
     await using client = await openTestDatabase("pglite");
     const { db } = client;
     for (let seed = 1; seed <= 6; seed += 1) {
       await client.execute(
-        "DELETE FROM discovery_intent; DELETE FROM discovery_tally; UPDATE capability_records SET state = 'archived'",
+        "DELETE FROM discovery_intent; DELETE FROM discovery_tally; DELETE FROM tool_edge; UPDATE capability_records SET state = 'archived'",
       );
       await db.transaction().execute((tx) => bumpScope(tx, scope));
       const random = new Random(seed);
       // enough intents for what they have in common to count
       for (const { id } of tools)
         for (let use = 0; use < 6; use += 1) await learn(db, id, `${random.pick(WORDS)} ${use}`);
+      await connect(db, "mail:send", "fs:read_file");
       await seedSome(db, random, { hidden: false });
       const ask = async (principal: string): Promise<string> => {
         await using discovery = open(db);
@@ -183,10 +212,15 @@ describe("what one may not see", () => {
         for (const query of ["send a message", "invoice totl", "zebra", WORDS.join(" ")]) {
           const answer = await discovery.search({ scope, principal }, query, { contextTags: ["eu"] });
           answers.push({ ...answer, ranked: answer.ranked.map((each) => ({ ...each, why: each.why })) });
+          const suggest = suggesting(db, discovery);
+          for (const given of [undefined, {}])
+            answers.push(await suggest({ intent: query, given, principal, contextTags: ["eu"] }));
         }
         return JSON.stringify(answers);
       };
       const before = [await ask(me), await ask("somebody")];
+      for (const part of ['"graph":{"points"', '"capabilities":[{', '"reason":"No capability is surely meant'])
+        expect(before[0]).toContain(part);
       await seedSome(db, random, { hidden: true });
       expect([await ask(me), await ask("somebody")]).toEqual(before);
       await using asOwner = open(db);

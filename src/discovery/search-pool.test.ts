@@ -158,7 +158,8 @@ test("what finds a thing comes with what needs its id, behind it, and only on th
 
 test("what is used together with the best comes up behind it and says so; the first stays first", () => {
   const pool = createPool();
-  const usedWith = (id: string) => new Map(id === "fs:read_file" ? [["mail:send_message", 0.75]] : []);
+  const shares = new Map([["fs:read_file", new Map([["mail:send_message", 0.75]])]]);
+  const usedWith = (id: string) => shares.get(id) ?? new Map<string, number>();
   const text = "read a file or send text";
   expect(ids(pool, request(text))).toEqual(["fs:read_file", "fs:write_file", "mail:send_message"]);
   const ranked = pool.rank(request(text, { usedWith }));

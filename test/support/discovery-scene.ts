@@ -49,7 +49,15 @@ export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapabilit
       .execute();
     await tx
       .insertInto("capability_versions")
-      .values({ org, record_id: id, version: 1, source_kind: "code", code_snippet: "return 1;", source_hash: id })
+      .values({
+        org,
+        record_id: id,
+        version: 1,
+        source_kind: "code",
+        code_snippet: "return 1;",
+        source_hash: id,
+        structure: JSON.stringify({ nodes: [], edges: [] }),
+      })
       .execute();
     await bumpScope(tx, scope);
   });

@@ -1,0 +1,77 @@
+import type { Scope } from "../../src/capabilities/scope.ts";
+import { Random } from "../../test/support/random.ts";
+import type { Session } from "../support/benchmark.ts";
+import type { Dataset, Query } from "./dataset.ts";
+import { average, measureList, type Quality } from "./metrics.ts";
+import { sample } from "./nearness.ts";
+import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
+
+const SEED = 7;
+/** Where tools are hardly ever used together twice, there is nothing to gain, and nothing must be lost. */
+const LEAST_GAIN = -0.1;
+
+/** Half of the queries were runs over their tools, in that order; the other half is asked, and then the other way round. */
+export async function measureGraph(session: Session, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
+  session.progress(`graph: ${dataset.name}`);
+  const mixed = sample(dataset.queries, dataset.queries.length, new Random(SEED));
+  const halves = [mixed.filter((_, at) => at % 2 === 0), mixed.filter((_, at) => at % 2 === 1)] as const;
+  const asked: Record<"without" | "with", Quality[]> = { without: [], with: [] };
+  for (const [half, other] of [halves, halves.toReversed()] as (readonly [readonly Query[], readonly Query[]])[]) {
+    for (const column of ["without", "with"] as const) {
+      const scope: Scope = { org: "bench", project: `graph ${dataset.name} ${asked[column].length} ${column}` };
+      await storeRuns(scene, scope, { runs: half, connected: column === "with" });
+      await using discovery = scene.createDiscovery(dataset.documents, withoutEnd(scene.model));
+      const viewer = { scope, principal: undefined };
+      await embedAll(discovery, viewer, session.signal);
+      for (const query of other) {
+        const { ranked } = await discovery.search(viewer, query.text, { limit: 10 });
+        const ids = ranked.map(({ document }) => document.id);
+        asked[column].push(measureList(ids, query));
+      }
+    }
+  }
+  const row = `graph, ${dataset.name}`;
+  const value = { without: 100 * average(asked.without).ndcg10, with: 100 * average(asked.with).ndcg10 };
+  for (const column of ["without", "with"] as const)
+    session.record({ row, unit: "nDCG@10 %", column, value: value[column] });
+  session.record({
+    row,
+    unit: "nDCG@10 %",
+    column: "gain",
+    value: value.with - value.without,
+    goal: { atLeast: LEAST_GAIN },
+  });
+}
+
+interface Runs {
+  readonly runs: readonly Query[];
+  readonly connected: boolean;
+}
+
+/** Uses count in any case, so that the edges alone make the difference. */
+async function storeRuns({ client: { db } }: DiscoveryScene, scope: Scope, { runs, connected }: Runs): Promise<void> {
+  const uses = new Map<string, number>();
+  const edges = new Map<string, { readonly from: string; readonly to: string; count: number }>();
+  for (const { relevant } of runs) {
+    for (const [at, id] of relevant.entries()) {
+      uses.set(id, (uses.get(id) ?? 0) + 1);
+      const next = relevant[at + 1];
+      if (next === undefined || next === id) continue;
+      const key = JSON.stringify([id, next]);
+      const known = edges.get(key) ?? { from: id, to: next, count: 0 };
+      known.count += 1;
+      edges.set(key, known);
+    }
+  }
+  const tallies = [...uses].map(([subject, count]) => ({ ...scope, subject, tag: "", uses: count, successes: count }));
+  await db.insertInto("discovery_tally").values(tallies).execute();
+  if (!connected || edges.size === 0) return;
+  const observed = { ...scope, edge_type: "sequence", source: "observed" } as const;
+  const rows = [...edges.values()].map(({ from, to, count }) => ({
+    ...observed,
+    from_id: from,
+    to_id: to,
+    observed_count: count,
+  }));
+  await db.insertInto("tool_edge").values(rows).execute();
+}
