@@ -54,10 +54,11 @@ export const serve: Command = {
 
 /**
  * By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less
- * here. Set before the daemon's modules are loaded, since loading them is what makes it grow first.
+ * here. Several threads would take longer for so little, above all where they have to wait for a processor, and
+ * hold on to more memory. Set before the daemon's modules are loaded, since loading them is what makes it grow first.
  */
 function keepHeapSmall(): void {
-  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--semi-space-growth-factor=1 --no-parallel-scavenge");
 }
 
 /** Whoever started this process in the background waits to hear how it went. */
