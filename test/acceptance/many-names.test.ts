@@ -1,0 +1,92 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DatabaseClient } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openPostgres } from "../../src/db/open-postgres.ts";
+import { createServerDatabase } from "../support/databases.ts";
+import { execute } from "../support/execute.ts";
+import { startGateway } from "../support/gateway-home.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { callCapability, callJson, listNames } from "../support/names-scene.ts";
+import { until } from "../support/pml.ts";
+
+const COUNT = 10_000;
+const stack = new AsyncDisposableStack();
+let client: Client;
+let database: DatabaseClient;
+beforeAll(async () => {
+  const url = await createServerDatabase();
+  database = stack.use(await openPostgres({ url, poolSize: 2 }));
+  await migrate(database.db);
+  await fill(database);
+  const config = { discovery: { tier: "lite" } };
+  const home = stack.use(await startGateway({}, { env: { DATABASE_URL: url }, config }));
+  ({ client } = stack.use(await connectClient(home.path, { transport: "http", era: "auto" })));
+});
+afterAll(() => stack.disposeAsync());
+
+/** Named capabilities as the product would have written them, one after the other. */
+async function fill({ db }: DatabaseClient): Promise<void> {
+  const id = sql`('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
+  const each = sql`FROM generate_series(1, ${COUNT}::int) AS n`;
+  await sql`INSERT INTO capability_records (org, project, id, fqdn, display_name, namespace, action, hash, state, description)
+    SELECT 'local', 'default', ${id}, 'local.default.fs.action_' || n || '.abcd', 'fs:action_' || n, 'fs', 'action_' || n, 'abcd',
+      'active', 'Does number ' || n ${each}`.execute(db);
+  await sql`INSERT INTO capability_versions (org, record_id, version, source_kind, code_snippet, source_hash, structure, parameters_schema)
+    SELECT 'local', ${id}, 1, 'code', 'return ' || n, md5(n::text), '{"nodes":[],"edges":[]}', '{"type":"object"}' ${each}`.execute(
+    db,
+  );
+  await sql`INSERT INTO capability_stat (org, record_id, usage_count) SELECT 'local', ${id}, n ${each}`.execute(db);
+  await sql`ANALYZE`.execute(db);
+}
+
+test("[NFR001] a name that was looked up is known in memory; one that was not is one look into an index", async () => {
+  const dryRun = (name: string): Promise<unknown> =>
+    execute(client, { capability: name, options: { dry_run: true } }).then(({ status }) => status);
+  expect(await dryRun("fs:action_77")).toBe("dry_run");
+  const order: string[] = [];
+  let late: Promise<unknown> | undefined;
+  // as long as nobody can read the records, only what is in memory can be found
+  await database.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE capability_records, capability_aliases IN ACCESS EXCLUSIVE MODE`.execute(tx);
+    late = dryRun("fs:action_78").then((status) => order.push(`unknown ${String(status)}`));
+    await until("the unknown name waits for the table", async () => {
+      const { rows } =
+        await sql`SELECT 1 FROM pg_locks WHERE relation = 'capability_records'::regclass AND NOT granted`.execute(tx);
+      return rows.length > 0;
+    });
+    for (let time = 0; time < 3; time++) order.push(`known ${String(await dryRun("fs:action_77"))}`);
+  });
+  await late;
+  expect(order).toEqual(["known dry_run", "known dry_run", "known dry_run", "unknown dry_run"]);
+  const { rows } = await sql<{ "QUERY PLAN": string }>`EXPLAIN SELECT id FROM capability_records
+    WHERE org = 'local' AND project = 'default' AND display_name = 'fs:action_78' AND deleted_at IS NULL`.execute(
+    database.db,
+  );
+  expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toMatch(/Index.* capability_records_(?:live_name|shared)/);
+});
+
+test("[NFR008] with ten thousand names lists stay short, pages reach them all, and each can be called", async () => {
+  const listed = await listNames(client);
+  expect(listed.length).toBeLessThanOrEqual(40);
+  expect(listed).toContain("cap__fs__action_10000"); // one of the most used
+  expect(await callCapability(client, "cap:fs:action_9999")).toBe(9_999);
+  expect(await callCapability(client, "cap__fs__action_1")).toBe(1);
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  type Page = { records: { display_name: string }[]; next_cursor: string | null; total: number | null };
+  for (let page = 0; page < 3; page++) {
+    const request = { namespace: "fs", limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    const { value } = await callJson<Page>(client, "dns:query", request);
+    expect(value.total).toBe(page === 0 ? COUNT : null);
+    for (const { display_name: name } of value.records) seen.add(name);
+    cursor = value.next_cursor ?? undefined;
+  }
+  expect(seen.size).toBe(300);
+  const taken = await execute(client, { code: "return 0", name: "fs:action_5000" });
+  expect(taken.error?.code).toBe("capability_name_taken");
+  await callJson(client, "dns:rename", { name: "fs:action_5000", newName: "fs:middle" });
+  expect(await callCapability(client, "cap:fs:middle")).toBe(5_000);
+  expect(await callCapability(client, "cap:fs:action_5000")).toBe(5_000);
+});
