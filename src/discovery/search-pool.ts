@@ -44,6 +44,8 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
+/** Above what a record and a context can add. */
+const MOST_STANDING = 0.5;
 const FEWEST_SORTED = 50;
 
 interface Channels {
@@ -164,12 +166,14 @@ export class SearchPool {
     score(-1, whole);
     if (clauses === 0) return whole;
     const best = new Float64Array(size).fill(-Infinity);
+    const scores = new Float64Array(size);
     for (let clause = 0; clause < clauses; clause += 1) {
-      const scores = new Float64Array(size);
-      score(clause, scores);
+      score(clause, scores.fill(0));
       for (let slot = 0; slot < size; slot += 1) best[slot] = Math.max(best[slot] as number, scores[slot] as number);
     }
-    return whole.map((value, slot) => (1 - CLAUSE_SHARE) * value + CLAUSE_SHARE * (best[slot] as number));
+    for (let slot = 0; slot < size; slot += 1)
+      whole[slot] = (1 - CLAUSE_SHARE) * (whole[slot] as number) + CLAUSE_SHARE * (best[slot] as number);
+    return whole;
   }
 
   #fuse(slots: readonly number[], { lexical, cosine }: Channels, request: RankRequest): Candidate[] {
@@ -183,19 +187,18 @@ export class SearchPool {
     const named = new Set(givenKeys(text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
     const shortlist = new Shortlist(request.limit);
     for (const slot of slots) {
-      const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot);
+      const words = weights.words * standardise(lexical[slot] as number, spreads.words);
+      const meaning = weights.meaning * standardise(cosine[slot] as number, spreads.meaning);
+      const name = named.has(slot) ? NAMED_POINTS : 0;
+      // most are seen to be too far behind before anything else is asked about them
+      if (words + meaning + name + MOST_STANDING < shortlist.least) continue;
+      const hasNothing = lexical[slot] === 0 && cosine[slot] === 0 && name === 0;
       const document = this.#documents[slot] as SearchDocument;
       if (hasNothing || !request.accept(document)) continue;
       const standing = judge(recordOf(document.id), contextTags);
-      const parts = {
-        words: weights.words * standardise(lexical[slot] as number, spreads.words),
-        meaning: weights.meaning * standardise(cosine[slot] as number, spreads.meaning),
-        name: named.has(slot) ? NAMED_POINTS : 0,
-        record: RECORD_WEIGHT * standing.record,
-        context: CONTEXT_WEIGHT * standing.context,
-      };
-      const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
-      shortlist.offer({ slot, document, parts, total, standing });
+      const [record, context] = [RECORD_WEIGHT * standing.record, CONTEXT_WEIGHT * standing.context];
+      const total = words + meaning + name + record + context;
+      shortlist.offer({ slot, document, parts: { words, meaning, name, record, context }, total, standing });
     }
     return shortlist.best;
   }
@@ -238,18 +241,19 @@ export class SearchPool {
 class Shortlist {
   readonly #limit: number;
   #kept: Candidate[] = [];
-  #least = -Infinity;
+  /** What one of them must have at least. */
+  least = -Infinity;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   offer(candidate: Candidate): void {
-    if (candidate.total < this.#least) return;
+    if (candidate.total < this.least) return;
     this.#kept.push(candidate);
     if (this.#kept.length < 2 * this.#limit + FEWEST_SORTED) return;
     this.#kept = this.best;
-    this.#least = this.#kept.at(-1)?.total ?? Infinity;
+    this.least = this.#kept.at(-1)?.total ?? Infinity;
   }
 
   /** Best first. */
