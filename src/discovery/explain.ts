@@ -1,6 +1,6 @@
 import type { Companion } from "./companions.ts";
 import type { FieldName, QueryWord } from "./bm25f.ts";
-import type { Evidence, SearchTier } from "./search.ts";
+import type { Evidence, EvidencePart, Ranked, SearchTier } from "./search.ts";
 import { believedRate, type TrackRecord } from "./track-record.ts";
 
 /** Which words of the query stand where. */
@@ -36,4 +36,16 @@ export function explainStanding(
     record: known.uses === 0 ? "" : `${known.successes} of ${known.uses} uses succeeded, believed rate ${rate}`,
     context: tags.join("; "),
   };
+}
+
+/** Evidence that has nothing to say is left out. */
+export function describeParts(
+  parts: Readonly<Record<Evidence, number>>,
+  texts: Partial<Record<Evidence, string>>,
+): Ranked["why"] {
+  const entries = Object.entries(parts).flatMap(([name, points]): [string, EvidencePart][] => {
+    const text = texts[name as Evidence] ?? "";
+    return text === "" ? [] : [[name, { points: Math.round(points * 1000) / 1000, text }]];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,11 +1,11 @@
 import { Bm25f, type DocumentWords, type QueryWord } from "./bm25f.ts";
 import { calibrate } from "./calibration.ts";
 import { findCompanions, type UsedWith } from "./companions.ts";
-import { explainCompanion, explainMeaning, explainStanding, explainWords } from "./explain.ts";
+import { describeParts, explainCompanion, explainMeaning, explainStanding, explainWords } from "./explain.ts";
 import { Finders } from "./finders.ts";
 import { givenKeys, nameKeys } from "./named.ts";
 import { toQueryWords } from "./query.ts";
-import type { Evidence, EvidencePart, Ranked, SearchDocument, SearchTier } from "./search.ts";
+import type { Evidence, Ranked, SearchDocument, SearchTier } from "./search.ts";
 import { type Candidate, Shortlist } from "./shortlist.ts";
 import { measureSpread, type Spread, standardise } from "./spread.ts";
 import { judge, type TrackRecord } from "./track-record.ts";
@@ -49,6 +49,8 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
+/** Above what a record and a context can add. */
+const MOST_STANDING = 0.5;
 /** So many at the top are asked what else they need. */
 const LEADERS = 5;
 /** How far what finds something moves up towards what needs it. */
@@ -60,6 +62,12 @@ interface Channels {
   readonly lexical: Float64Array;
   readonly cosine: Float64Array;
   readonly query: readonly QueryWord[];
+}
+
+interface Scales {
+  /** What words, meaning and name say. */
+  readonly fit: (slot: number) => number;
+  readonly weigh: (slot: number) => Candidate;
 }
 
 /** Everything that one viewer may find, ranked by all evidence at hand. It knows of nothing else. */
@@ -170,21 +178,25 @@ export class SearchPool {
     score(-1, whole);
     if (clauses === 0) return whole;
     const best = new Float64Array(size).fill(-Infinity);
+    const scores = new Float64Array(size);
     for (let clause = 0; clause < clauses; clause += 1) {
-      const scores = new Float64Array(size);
-      score(clause, scores);
+      score(clause, scores.fill(0));
       for (let slot = 0; slot < size; slot += 1) best[slot] = Math.max(best[slot] as number, scores[slot] as number);
     }
-    return whole.map((value, slot) => (1 - CLAUSE_SHARE) * value + CLAUSE_SHARE * (best[slot] as number));
+    for (let slot = 0; slot < size; slot += 1)
+      whole[slot] = (1 - CLAUSE_SHARE) * (whole[slot] as number) + CLAUSE_SHARE * (best[slot] as number);
+    return whole;
   }
 
   #fuse(slots: readonly number[], channels: Channels, request: RankRequest): Candidate[] {
     const { lexical, cosine } = channels;
     const named = new Set(givenKeys(request.text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    const weigh = this.#createWeigh(slots, channels, named, request);
+    const { fit, weigh } = this.#createScales(slots, channels, named, request);
     const leaders = new Shortlist(LEADERS);
     const accepted = new Shortlist(request.limit);
     for (const slot of slots) {
+      // most are seen to be too far behind before anything else is asked about them
+      if (fit(slot) + MOST_STANDING < Math.min(leaders.least, accepted.least)) continue;
       if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
       const candidate = weigh(slot);
       leaders.offer(candidate);
@@ -194,32 +206,31 @@ export class SearchPool {
     return accepted.bestWith(connected.filter(({ document }) => request.accept(document)));
   }
 
-  #createWeigh(
+  #createScales(
     slots: readonly number[],
     { lexical, cosine }: Channels,
     named: ReadonlySet<number>,
     { tier, vectors, contextTags, recordOf }: RankRequest,
-  ): (slot: number) => Candidate {
+  ): Scales {
     const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
     const spreads: Readonly<Record<"words" | "meaning", Spread>> = {
       words: measureSpread(lexical, slots),
       meaning: measureSpread(cosine, slots),
     };
-    return (slot) => {
+    const words = (slot: number): number => weights.words * standardise(lexical[slot] as number, spreads.words);
+    const meaning = (slot: number): number => weights.meaning * standardise(cosine[slot] as number, spreads.meaning);
+    const name = (slot: number): number => (named.has(slot) ? NAMED_POINTS : 0);
+    const fit = (slot: number): number => words(slot) + meaning(slot) + name(slot);
+    const weigh = (slot: number): Candidate => {
       const document = this.#documents[slot] as SearchDocument;
       const standing = judge(recordOf(document.id), contextTags);
-      const parts = {
-        words: weights.words * standardise(lexical[slot] as number, spreads.words),
-        meaning: weights.meaning * standardise(cosine[slot] as number, spreads.meaning),
-        name: named.has(slot) ? NAMED_POINTS : 0,
-        record: RECORD_WEIGHT * standing.record,
-        context: CONTEXT_WEIGHT * standing.context,
-        graph: 0,
-      };
-      const total = parts.words + parts.meaning + parts.name + parts.record + parts.context;
-      return { slot, document, parts, total, standing };
+      const record = RECORD_WEIGHT * standing.record;
+      const context = CONTEXT_WEIGHT * standing.context;
+      const parts = { words: words(slot), meaning: meaning(slot), name: name(slot), record, context, graph: 0 };
+      return { slot, document, parts, total: fit(slot) + record + context, standing };
     };
+    return { fit, weigh };
   }
 
   /** What the best need, and what they are used with, comes up behind them. */
@@ -286,11 +297,3 @@ export class SearchPool {
 
 /** Whoever names something means it. */
 const SURE = 0.99;
-
-function describeParts(parts: Candidate["parts"], texts: Partial<Record<Evidence, string>>): Ranked["why"] {
-  const entries = Object.entries(parts).flatMap(([name, points]): [string, EvidencePart][] => {
-    const text = texts[name as Evidence] ?? "";
-    return text === "" ? [] : [[name, { points: Math.round(points * 1000) / 1000, text }]];
-  });
-  return Object.fromEntries(entries);
-}

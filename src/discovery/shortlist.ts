@@ -17,18 +17,19 @@ const FEWEST_SORTED = 50;
 export class Shortlist {
   readonly #limit: number;
   #kept: Candidate[] = [];
-  #least = -Infinity;
+  /** What one of them must have at least. */
+  least = -Infinity;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   offer(candidate: Candidate): void {
-    if (candidate.total < this.#least) return;
+    if (candidate.total < this.least) return;
     this.#kept.push(candidate);
     if (this.#kept.length < 2 * this.#limit + FEWEST_SORTED) return;
     this.#kept = this.best;
-    this.#least = this.#kept.at(-1)?.total ?? Infinity;
+    this.least = this.#kept.at(-1)?.total ?? Infinity;
   }
 
   /** Best first. */
