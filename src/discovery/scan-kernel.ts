@@ -10,8 +10,8 @@ const LANES = 16;
  */
 const scan = defineKernel(["row", "count", "length", "query", "out"], (frame, parameters) => {
   const { row, count, length, query, out } = parameters;
-  const [at, end] = [frame.declare("i32"), frame.declare("i32")];
-  const [bytes, low, high] = [0, 1, 2].map(() => frame.declare("v128")) as [Local, Local, Local];
+  const { at, end } = frame.declare("i32", "at", "end");
+  const { bytes, low, high } = frame.declare("v128", "bytes", "low", "high");
   const add = (sum: Local, numbers: Code, offset: number): Code =>
     sum.set(i32x4.add(sum.get, i32x4.dot(numbers, v128.load(at.get, offset))));
   const lane = (index: number): Code => i32x4.lane(low.get, index);

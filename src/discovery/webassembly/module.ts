@@ -22,8 +22,9 @@ export class Frame {
     this.#parameters = parameters;
   }
 
-  declare(type: ValueType): Local {
-    return toLocal(this.#parameters + this.#types.push(type) - 1);
+  declare<const Name extends string>(type: ValueType, ...names: readonly Name[]): Readonly<Record<Name, Local>> {
+    const locals = names.map((name) => [name, toLocal(this.#parameters + this.#types.push(type) - 1)]);
+    return Object.fromEntries(locals) as Record<Name, Local>;
   }
 
   /** A number in all lanes, made once before everything else: in a loop it would be made each time. */
@@ -33,7 +34,7 @@ export class Frame {
 
   /** A vector, computed once before everything else. */
   hold(value: Code): Code {
-    const local = this.declare("v128");
+    const { local } = this.declare("v128", "local");
     this.#constants.push(local.set(value));
     return local.get;
   }

@@ -9,7 +9,7 @@ import {
   repeatWhile,
   v128,
 } from "../../webassembly/instructions.ts";
-import { defineKernel, type Kernel, type Local } from "../../webassembly/module.ts";
+import { defineKernel, type Kernel } from "../../webassembly/module.ts";
 import { FLOAT_BYTES, PROJECTED_WIDTH, SCORE_STRIDE, WIDTH } from "./shape.ts";
 import { createExponential, largestLane, sumLanes } from "./vector-math.ts";
 
@@ -29,19 +29,21 @@ type ProductName = "left" | "right" | "product" | "rows" | "depth" | "columns";
 function defineProduct(strides: Strides): Kernel<ProductName> {
   return defineKernel(["left", "right", "product", "rows", "depth", "columns"], (frame, parameters) => {
     const { left, right, product, rows, depth, columns } = parameters;
-    const [from, to, at, other, end, remaining] = [0, 1, 2, 3, 4, 5].map(() => frame.declare("i32")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
-    const [low, high, factor] = [0, 1, 2].map(() => frame.declare("v128")) as [Local, Local, Local];
-    const sums = Array.from({ length: HEIGHTS[0] }, () => [frame.declare("v128"), frame.declare("v128")] as const);
-    const tile = (height: number): Code =>
-      code(
-        ...sums.slice(0, height).flatMap((pair) => pair.map((sum) => sum.set(v128.zero))),
+    const { from, to, at, other, end, remaining } = frame.declare(
+      "i32",
+      "from",
+      "to",
+      "at",
+      "other",
+      "end",
+      "remaining",
+    );
+    const { low, high, factor } = frame.declare("v128", "low", "high", "factor");
+    const sums = Array.from({ length: HEIGHTS[0] }, () => frame.declare("v128", "low", "high"));
+    const tile = (height: number): Code => {
+      const tileSums = sums.slice(0, height);
+      return code(
+        ...tileSums.flatMap((sum) => [sum.low.set(v128.zero), sum.high.set(v128.zero)]),
         at.set(from.get),
         other.set(right.get),
         end.set(i32.add(from.get, i32.multiply(depth.get, i32.const(FLOAT_BYTES)))),
@@ -49,27 +51,23 @@ function defineProduct(strides: Strides): Kernel<ProductName> {
           i32.isBelow(at.get, end.get),
           low.set(v128.load(other.get)),
           high.set(v128.load(other.get, VECTOR_BYTES)),
-          ...sums
-            .slice(0, height)
-            .map(([first, second], row) =>
-              code(
-                factor.set(v128.loadSplat(at.get, row * strides.left)),
-                first.set(f32x4.add(first.get, f32x4.multiply(factor.get, low.get))),
-                second.set(f32x4.add(second.get, f32x4.multiply(factor.get, high.get))),
-              ),
-            ),
+          ...tileSums.flatMap((sum, row) => [
+            factor.set(v128.loadSplat(at.get, row * strides.left)),
+            sum.low.set(f32x4.add(sum.low.get, f32x4.multiply(factor.get, low.get))),
+            sum.high.set(f32x4.add(sum.high.get, f32x4.multiply(factor.get, high.get))),
+          ]),
           at.advance(FLOAT_BYTES),
           other.advance(strides.right),
         ),
-        ...sums
-          .slice(0, height)
-          .flatMap((pair, row) =>
-            pair.map((sum, half) => v128.store(to.get, sum.get, row * strides.product + half * VECTOR_BYTES)),
-          ),
+        ...tileSums.flatMap((sum, row) => [
+          v128.store(to.get, sum.low.get, row * strides.product),
+          v128.store(to.get, sum.high.get, row * strides.product + VECTOR_BYTES),
+        ]),
         from.advance(height * strides.left),
         to.advance(height * strides.product),
         remaining.advance(-height),
       );
+    };
     return loopWhile(
       columns.get,
       from.set(left.get),
@@ -92,8 +90,8 @@ export const mixture = defineProduct({ left: SCORE_STRIDE, right: PROJECTED_BYTE
 /** Scores to shares that add up to one, row by row; what lies after the last column becomes zero. */
 export const softmax = defineKernel(["scores", "rows", "columns"], (frame, parameters) => {
   const { rows, columns } = parameters;
-  const [at, column] = [frame.declare("i32"), frame.declare("i32")];
-  const [largest, sum, share] = [0, 1, 2].map(() => frame.declare("v128")) as [Local, Local, Local];
+  const { at, column } = frame.declare("i32", "at", "column");
+  const { largest, sum, share } = frame.declare("v128", "largest", "sum", "share");
   const exponential = createExponential(frame);
   const lanes = frame.hold(i32x4.const(0, 1, 2, 3));
   const width = frame.hold(i32x4.splat(columns.get));

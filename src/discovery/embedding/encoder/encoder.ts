@@ -34,14 +34,14 @@ interface Span {
 }
 
 /**
- * The sentence model. Matrices are multiplied as numbers of 16 bits, which differs from floats by less than they do
- * from the half precision they came in; all else is done with floats.
+ * The sentence model. Matrices are multiplied as numbers of 16 bits, which costs next to no precision; all else is done
+ * with floats.
  */
 export class Encoder {
   readonly #arena = new Arena();
   readonly #weights: EncoderWeights;
   readonly #run: ReturnType<ReturnType<typeof compileKernels<typeof KERNELS>>>;
-  readonly #at: Readonly<Record<keyof ReturnType<typeof allocateRows>, number>>;
+  readonly #at: ReturnType<typeof allocateRows>;
 
   constructor(tensors: Tensors) {
     this.#weights = readEncoderWeights(tensors, this.#arena);

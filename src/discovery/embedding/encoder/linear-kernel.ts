@@ -21,7 +21,7 @@ export const linear = defineKernel(
   ["input", "inputFactors", "tokens", "depth", "weights", "factors", "blocks", "output", "outputStride"],
   (frame, parameters) => {
     const { blocks, depth, factors, output, weights } = parameters;
-    const [token, tokenFactor, left, target] = [0, 1, 2, 3].map(() => frame.declare("i32")) as Four;
+    const { token, tokenFactor, left, target } = frame.declare("i32", "token", "tokenFactor", "left", "target");
     const tile = createTile(frame, { ...parameters, token, tokenFactor, target });
     return loopWhile(
       blocks.get,
@@ -46,8 +46,6 @@ export const linear = defineKernel(
   },
 );
 
-type Four = [Local, Local, Local, Local];
-
 interface TileParts {
   readonly token: Local;
   readonly tokenFactor: Local;
@@ -59,19 +57,21 @@ interface TileParts {
   readonly outputStride: Local;
 }
 
+/** Of one token: those of the first four outputs of a block, and of the others. */
+type Sums = Readonly<Record<"low" | "high", Local>>;
+
 /** A block's outputs of some tokens. */
 function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
   const { token, tokenFactor, weights, factors, depth, target, outputStride } = parts;
-  const [at, weight, end] = [0, 1, 2].map(() => frame.declare("i32")) as [Local, Local, Local];
-  const pair = frame.declare("v128");
-  const [first, second] = [frame.declare("v128"), frame.declare("v128")];
-  const sums = Array.from({ length: HEIGHTS[0] }, () => [frame.declare("v128"), frame.declare("v128")] as const);
+  const { at, weight, end } = frame.declare("i32", "at", "weight", "end");
+  const { pair, first, second } = frame.declare("v128", "pair", "first", "second");
+  const sums = Array.from({ length: HEIGHTS[0] }, () => frame.declare("v128", "low", "high"));
 
-  const step = (rows: typeof sums): Code =>
+  const step = (rows: readonly Sums[]): Code =>
     code(
       first.set(v128.load(weight.get)),
       second.set(v128.load(weight.get, VECTOR_BYTES)),
-      ...rows.map(([low, high], row) =>
+      ...rows.map(({ low, high }, row) =>
         code(
           pair.set(v128.loadSplat(at.get, row * ACTIVATION_STRIDE)),
           low.set(i32x4.add(low.get, i32x4.dot(pair.get, first.get))),
@@ -79,7 +79,7 @@ function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
         ),
       ),
     );
-  const finish = ([low, high]: readonly [Local, Local], row: number): Code =>
+  const finish = ({ low, high }: Sums, row: number): Code =>
     code(
       pair.set(v128.loadSplat(tokenFactor.get, row * FLOAT_BYTES)),
       ...[low, high].map((sum, half) => {
@@ -93,7 +93,7 @@ function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
   return (height) => {
     const rows = sums.slice(0, height);
     return code(
-      ...rows.flat().map((sum) => sum.set(v128.zero)),
+      ...rows.flatMap(({ low, high }) => [low.set(v128.zero), high.set(v128.zero)]),
       at.set(token.get),
       weight.set(weights.get),
       end.set(i32.add(token.get, depth.get)),

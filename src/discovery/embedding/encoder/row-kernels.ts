@@ -9,7 +9,7 @@ import {
   repeatWhile,
   v128,
 } from "../../webassembly/instructions.ts";
-import { defineKernel, type Local } from "../../webassembly/module.ts";
+import { defineKernel } from "../../webassembly/module.ts";
 import { ACTIVATION_RANGE, ACTIVATION_STRIDE, FLOAT_BYTES, WIDTH } from "./shape.ts";
 import { createExponential, createRound, largestLane, sumLanes } from "./vector-math.ts";
 
@@ -23,9 +23,9 @@ const LEAST_MAGNITUDE = 1e-30;
 /** Rows of floats, `bytes` long each, to 16 bits within a range, and the factor that each has to be multiplied with. */
 export const quantise = defineKernel(["input", "bytes", "rows", "output", "factors"], (frame, parameters) => {
   const { input, bytes, rows, output, factors } = parameters;
-  const [at, end, target] = [0, 1, 2].map(() => frame.declare("i32")) as [Local, Local, Local];
-  const [largest, factor] = [frame.declare("v128"), frame.declare("v128")];
-  const magnitude = frame.declare("f32");
+  const { at, end, target } = frame.declare("i32", "at", "end", "target");
+  const { largest, factor } = frame.declare("v128", "largest", "factor");
+  const { magnitude } = frame.declare("f32", "magnitude");
   const round = createRound(frame);
   const scaled = (offset: number): Code => round(f32x4.multiply(v128.load(at.get, offset), factor.get));
   return loopWhile(
@@ -59,8 +59,8 @@ export const quantise = defineKernel(["input", "bytes", "rows", "output", "facto
 /** Adds `added` to each row, brings it to mean 0 and variance 1, and multiplies and adds what was learned. */
 export const normaliseRows = defineKernel(["rows", "count", "added", "learned"], (frame, parameters) => {
   const { rows, count, added, learned } = parameters;
-  const offset = frame.declare("i32");
-  const [sum, value] = [frame.declare("v128"), frame.declare("v128")];
+  const { offset } = frame.declare("i32", "offset");
+  const { sum, value } = frame.declare("v128", "sum", "value");
   const here = i32.add(rows.get, offset.get);
   const each = (...body: readonly Code[]): Code =>
     code(
@@ -68,7 +68,7 @@ export const normaliseRows = defineKernel(["rows", "count", "added", "learned"],
       repeatWhile(i32.isBelow(offset.get, i32.const(ROW_BYTES)), ...body, offset.advance(VECTOR_BYTES)),
     );
   const average = (): Code => f32.divide(sumLanes(sum), f32.const(WIDTH));
-  const [mean, factor] = [frame.declare("v128"), frame.declare("v128")];
+  const { mean, factor } = frame.declare("v128", "mean", "factor");
   return loopWhile(
     count.get,
     sum.set(v128.zero),
@@ -102,7 +102,7 @@ const ERF_TERMS = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.25482
 /** x · Φ(x), with the distribution function of the normal distribution, in place. */
 export const gelu = defineKernel(["at", "end"], (frame, { at, end }) => {
   const exponential = createExponential(frame);
-  const [value, size, fraction, sum] = [0, 1, 2, 3].map(() => frame.declare("v128")) as [Local, Local, Local, Local];
+  const { value, size, fraction, sum } = frame.declare("v128", "value", "size", "fraction", "sum");
   const [zero, half, one, rootHalf, slope] = [0, 0.5, 1, Math.SQRT1_2, ERF_SLOPE].map((each) =>
     frame.constant(each),
   ) as [Code, Code, Code, Code, Code];

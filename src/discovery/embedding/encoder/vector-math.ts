@@ -16,9 +16,7 @@ const SERIES = [1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2, 1, 1];
 
 /** e to the power of a vector, whose lanes are at most a few above zero; up to two units in the last place. */
 export function createExponential(frame: Frame): (value: Code) => Code {
-  const power = frame.declare("v128");
-  const rounded = frame.declare("v128");
-  const sum = frame.declare("v128");
+  const { power, rounded, sum } = frame.declare("v128", "power", "rounded", "sum");
   const [rounding, least, log2e, high, low, ...series] = [
     ROUNDING,
     LEAST_EXPONENT,
