@@ -3,7 +3,7 @@ import { createServerDatabase } from "./databases.ts";
 import { type GatewayHome, startGateway } from "./gateway-home.ts";
 import { connectClient } from "./mcp-client.ts";
 
-export interface TenantGateway {
+interface TenantGateway {
   readonly home: GatewayHome;
   readonly client: Client;
 }
