@@ -28,7 +28,7 @@ function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject
       return false;
     // a limit that nobody means to reach
     case "maximum":
-      return typeof value !== "number" || value < HUGE;
+      return Number(value) < HUGE;
     // nobody counts below nothing
     case "minimum":
     case "exclusiveMinimum":
@@ -42,8 +42,12 @@ function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject
       return format === undefined;
     // nothing by default is what leaving it out means
     case "default":
-      return typeof value !== "object" && value !== false && value !== 0;
+      return !isNothing(value);
     default:
       return true;
   }
+}
+
+function isNothing(value: JsonValue): boolean {
+  return typeof value === "object" || value === false || value === 0;
 }
