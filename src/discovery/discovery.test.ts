@@ -146,6 +146,26 @@ test("search never waits for the model: words and word vectors answer until it i
   });
 });
 
+async function connect(db: Db, from: string, to: string): Promise<void> {
+  await db
+    .insertInto("tool_edge")
+    .values({ ...scope, from_id: from, to_id: to, edge_type: "sequence", source: "observed", observed_count: 2 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+function suggesting(db: Db, discovery: Discovery): Suggest {
+  return createSuggest({
+    findTool: (id) => tools.find((tool) => tool.id === id),
+    searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
+    nearness: (text, others) => discovery.nearness(text, others),
+    readCapabilities: (ids) => readKnownCapabilities(db, scope, ids),
+    readOutputSchemas: () => Promise.resolve(new Map()),
+    readEdges: (ids) => readEdges(db, scope, ids),
+    runAbove: 0.95,
+  });
+}
+
 describe("what one may not see", () => {
   const me = "018f0000-0000-7000-8000-000000000001";
   const other = "018f0000-0000-7000-8000-000000000002";
@@ -170,26 +190,6 @@ describe("what one may not see", () => {
       await learn(db, id, words());
       await connect(db, id, random.pick(tools).id);
     }
-  }
-
-  async function connect(db: Db, from: string, to: string): Promise<void> {
-    await db
-      .insertInto("tool_edge")
-      .values({ ...scope, from_id: from, to_id: to, edge_type: "sequence", source: "observed", observed_count: 2 })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  }
-
-  function suggesting(db: Db, discovery: Discovery): Suggest {
-    return createSuggest({
-      findTool: (id) => tools.find((tool) => tool.id === id),
-      searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
-      nearness: (text, others) => discovery.nearness(text, others),
-      readCapabilities: (ids) => readKnownCapabilities(db, scope, ids),
-      readOutputSchemas: () => Promise.resolve(new Map()),
-      readEdges: (ids) => readEdges(db, scope, ids),
-      runAbove: 0.95,
-    });
   }
 
   test("changes nothing: neither results nor scores nor reasons nor suggestions, whatever is hidden", async () => {

@@ -9,6 +9,13 @@ const NEW_NAMES: Readonly<Record<string, string>> = {
   pml_execute_code: "pml_execute",
 };
 
+/** What those looked for that are all one search now. */
+const LOOKED_FOR: Readonly<Record<string, "tool" | "capability">> = {
+  pml_search_tools: "tool",
+  pml_search_capabilities: "capability",
+  pml_find_capabilities: "capability",
+};
+
 export function newNameOf(name: string): string | undefined {
   return NEW_NAMES[name];
 }
@@ -20,15 +27,17 @@ export function withNotice(tool: OwnTool, oldName: string): OwnTool {
   return {
     definition,
     async call(input, context) {
-      const answer = await tool.call(translate(input), context);
+      const answer = await tool.call(translate(input, LOOKED_FOR[oldName]), context);
       return answer.kind === "json" ? { ...answer, value: { ...answer.value, deprecated: notice } } : answer;
     },
   };
 }
 
-/** What was once called a query is an intent. */
-function translate(input: unknown): unknown {
-  if (typeof input !== "object" || input === null || "intent" in input || !("query" in input)) return input;
-  const { query, ...rest } = input;
+/** What was once called a query is an intent, and each search was for one kind of thing. */
+function translate(input: unknown, type: string | undefined): unknown {
+  if (typeof input !== "object" || input === null) return input;
+  const kept = type === undefined || "filter" in input ? input : { ...input, filter: { type } };
+  if ("intent" in kept || !("query" in kept)) return kept;
+  const { query, ...rest } = kept;
   return { ...rest, intent: query };
 }

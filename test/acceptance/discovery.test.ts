@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
 import { EMBEDDING_DIMENSIONS, startEmbeddingServer } from "../support/embedding-server.ts";
 import { execute } from "../support/execute.ts";
-import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
+import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
@@ -103,6 +103,21 @@ test("[10.6-AC4] [10.6-AC10] [10.6-AC11] [A02] filters keep to tools, capabiliti
   expect(ofCsv.toSorted()).toEqual(["csv:parse_plain", "csv:parse_quoted"]);
 });
 
+test("[10.6-AC7] [E10-FR10] the searches of old still answer, each for what it looked for, and say what to use", async () => {
+  const listed = (await client.listTools()).tools.map(({ name }) => name);
+  for (const [old, type] of [
+    ["pml_search_tools", "tool"],
+    ["pml_search_capabilities", "capability"],
+    ["pml_find_capabilities", "capability"],
+  ] as const) {
+    const { text } = await call(client, old, { query: "count the lines of a file" });
+    const answer = JSON.parse(text) as { results: { type: string }[]; deprecated: string };
+    expect(new Set(answer.results.map((result) => result.type))).toEqual(new Set([type]));
+    expect(answer.deprecated).toBe(`${old} is deprecated; use pml_discover`);
+    expect(listed).not.toContain(old);
+  }
+});
+
 test("[10.6-AC5] pages, details and a budget of tokens", async () => {
   const intent = "read, write and list files";
   const all = await names(client, { intent, limit: 8 });
@@ -165,6 +180,20 @@ test("pml discover explains its results, and pml index status says what there is
   expect(new Set(found.results.map(({ type }) => type))).toEqual(new Set(["tool"]));
   const status = await runJson<{ tier: string; documents: object }>(["index", "status"], { home: home.path });
   expect(status).toMatchObject({ tier: "lite", documents: { capability: 3, tool: expect.any(Number) } });
+});
+
+test("[10.6-AC2] what a run used together comes up together, and says so", async () => {
+  const code = `
+    await mcp.filesystem.get_file_info({ path: args.path });
+    return await mcp.filesystem.list_directory_with_sizes({ path: args.folder });`;
+  const input = { code, args: { path: join(folder, "plain.csv"), folder }, intent: "compare sizes" };
+  expect(await execute(client, input)).toMatchObject({ status: "success" });
+  const { results } = await discover(client, { intent: "get_file_info", filter: { type: "tool" }, limit: 30 });
+  expect(results[0]).toMatchObject({ name: "get_file_info" });
+  const companion = results.find(({ name }) => name === "list_directory_with_sizes");
+  expect(companion?.why).toMatchObject({
+    graph: { text: expect.stringContaining("used together with filesystem:get_file_info") },
+  });
 });
 
 test("[CR-D4] with a model elsewhere results are ranked by it once it has seen everything, and without it when it is gone", async () => {
