@@ -23,10 +23,14 @@ const NOTHING: readonly never[] = [];
 export function assembleStructure({ draft, scopes, values, source }: StructureParts): StaticStructure {
   const drafts = new Map(draft.nodes.flatMap((node) => (node.site === undefined ? [] : [[node.site, node] as const])));
   const reads = new DataFlow(scopes, values).resolve(findReaders(draft));
+  const known = new Map<Node, readonly DraftNode[]>();
   const readsOf = (node: Node): readonly DraftNode[] => {
     const sites = reads.get(node);
     if (sites === undefined) return NOTHING;
-    return [...sites].flatMap((site) => drafts.get(site) ?? []).toSorted((a, b) => a.order - b.order);
+    const found =
+      known.get(node) ?? [...sites].flatMap((site) => drafts.get(site) ?? []).toSorted((a, b) => a.order - b.order);
+    known.set(node, found);
+    return found;
   };
   const sources: ArgumentSources = {
     scopes,

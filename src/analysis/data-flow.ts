@@ -41,8 +41,13 @@ export class DataFlow {
 
   /** Without those that read nothing. */
   resolve(expressions: readonly Node[]): ReadonlyMap<Node, ReadonlySet<Site>> {
-    const answers = new Map(expressions.map((node) => [node, createFlow()]));
-    for (const [node, flow] of answers) this.#scan([node], flow);
+    const answers = new Map<Node, Flow>();
+    for (const node of expressions) {
+      if (answers.has(node)) continue;
+      const flow = createFlow();
+      answers.set(node, flow);
+      this.#scan([node], flow);
+    }
     for (let next = this.#unscanned.pop(); next !== undefined; next = this.#unscanned.pop()) {
       this.#scan(this.#sourcesOf(next), this.#flowOf(next));
     }

@@ -1,21 +1,15 @@
 import { createHash } from "node:crypto";
 
-const CHUNK_BYTES = 16_384;
-/** UTF-8 of one UTF-16 unit. */
-const MAX_BYTES_PER_UNIT = 3;
-const ASCII_END = 128;
+const PIECE_LENGTH = 16_384;
 
-/** A long text of which only the hash is wanted: written piece by piece into the same memory, so that it never exists as a whole. */
+/** A long text of which only the hash is wanted: it never exists as a whole. */
 export class HashedText {
   readonly #hash = createHash("sha256");
-  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  #used = 0;
+  #piece = "";
 
   write(text: string): void {
-    const { length } = text;
-    if (length * MAX_BYTES_PER_UNIT > CHUNK_BYTES - this.#used) this.#flush();
-    if (length * MAX_BYTES_PER_UNIT > CHUNK_BYTES) this.#hash.update(text);
-    else this.#append(text, length);
+    this.#piece += text;
+    if (this.#piece.length > PIECE_LENGTH) this.#flush();
   }
 
   digest(): string {
@@ -23,23 +17,8 @@ export class HashedText {
     return this.#hash.digest("hex");
   }
 
-  #append(text: string, length: number): void {
-    const chunk = this.#chunk;
-    let at = this.#used;
-    for (let index = 0; index < length; index += 1) {
-      const code = text.charCodeAt(index);
-      if (code >= ASCII_END) {
-        this.#used += chunk.write(text, this.#used);
-        return;
-      }
-      chunk[at] = code;
-      at += 1;
-    }
-    this.#used = at;
-  }
-
   #flush(): void {
-    if (this.#used > 0) this.#hash.update(this.#chunk.subarray(0, this.#used));
-    this.#used = 0;
+    this.#hash.update(this.#piece);
+    this.#piece = "";
   }
 }

@@ -4,7 +4,7 @@ import { type Node, staticKey, type TreeVisitor } from "./syntax-tree.ts";
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";
 
-/** Fields that count besides the children. Written out, so that a new field of the parser cannot change a hash. */
+/** Fields that count besides the children, and besides the name of an identifier. Written out, so that a new field of the parser cannot change a hash. */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
   ArrowFunctionExpression: ["async"],
   AssignmentExpression: ["operator"],
@@ -13,11 +13,9 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
   ForOfStatement: ["await"],
   FunctionDeclaration: ["async", "generator"],
   FunctionExpression: ["async", "generator"],
-  Identifier: ["name"],
   LogicalExpression: ["operator"],
   MemberExpression: ["computed", "optional"],
   MethodDefinition: ["kind", "computed", "static"],
-  PrivateIdentifier: ["name"],
   Property: ["kind", "computed", "method", "shorthand"],
   PropertyDefinition: ["computed", "static"],
   TSEnumMember: ["computed"],
@@ -43,9 +41,6 @@ export class ProgramHash implements TreeVisitor {
 
   enter(node: Node, key: string): void {
     if (isIgnored(node)) return;
-    this.#text.write("\n");
-    this.#text.write(key);
-    this.#text.write("(");
     describe(node, key, this.#text);
   }
 
@@ -65,12 +60,16 @@ function isIgnored(node: Node): boolean {
 
 function describe(node: Node, key: string, text: HashedText): void {
   const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) text.write(`Name ${JSON.stringify(plainKey)}`);
-  else if (node.type === "Literal") text.write(`Literal ${describeLiteral(node)}`);
-  else if (node.type === "TemplateElement") text.write(`Text ${JSON.stringify(node.value.raw)}`);
+  if (plainKey !== undefined) text.write(`${heads.join(key, "Name ")}${JSON.stringify(plainKey)}`);
+  else if (node.type === "Literal") text.write(`${heads.join(key, "Literal ")}${describeLiteral(node)}`);
+  else if (node.type === "TemplateElement") text.write(`${heads.join(key, "Text ")}${JSON.stringify(node.value.raw)}`);
   else {
-    text.write(node.type);
-    if (node.type === "ArrayExpression" || node.type === "ArrayPattern") text.write(describeHoles(node.elements));
+    text.write(heads.join(key, node.type));
+    if (node.type === "Identifier" || node.type === "PrivateIdentifier") {
+      text.write(" name=");
+      text.write(node.name);
+    } else if (node.type === "ArrayExpression" || node.type === "ArrayPattern")
+      text.write(describeHoles(node.elements));
     else writeFields(node, text);
   }
 }
@@ -81,13 +80,31 @@ function writeFields(node: Node, text: HashedText): void {
   const fields = node as unknown as Record<string, unknown>;
   for (const field of counted) {
     const value = fields[field];
-    if (value === false) continue;
-    text.write(" ");
-    text.write(field);
-    text.write("=");
-    text.write(String(value));
+    if (value !== false) text.write(fieldTexts.join(field, String(value)));
   }
 }
+
+/** Two of few words in one text, which is made once: nearly every node has some. */
+class Joined {
+  readonly #texts = new Map<string, Map<string, string>>();
+  readonly #put: (first: string, second: string) => string;
+
+  constructor(put: (first: string, second: string) => string) {
+    this.#put = put;
+  }
+
+  join(first: string, second: string): string {
+    const texts = this.#texts.get(first) ?? new Map<string, string>();
+    const known = texts.get(second);
+    if (known !== undefined) return known;
+    const text = this.#put(first, second);
+    this.#texts.set(first, texts.set(second, text));
+    return text;
+  }
+}
+
+const heads = new Joined((key, type) => `\n${key}(${type}`);
+const fieldTexts = new Joined((field, value) => ` ${field}=${value}`);
 
 function describeHoles(elements: readonly unknown[]): string {
   return elements.map((element) => (element === null ? " hole" : " .")).join("");

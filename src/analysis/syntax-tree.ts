@@ -121,75 +121,91 @@ type Children = Node | (Node | null)[] | null | undefined;
 /** In place of a key: the node has been entered. */
 const ENTERED = "entered";
 
+/** What is to be done with nodes of one type; looked up once for each node. */
+interface Kind {
+  readonly keys: readonly string[];
+  readonly isWrapper: boolean;
+  /** Some of them are not there when the program runs. */
+  readonly canBeTypeOnly: boolean;
+  readonly entering: readonly TreeVisitor[];
+  readonly leaving: readonly TreeVisitor[];
+}
+
 class Traversal {
-  readonly #entering = new Map<string, readonly TreeVisitor[]>();
-  readonly #leaving = new Map<string, readonly TreeVisitor[]>();
+  readonly #kinds = new Map<string, Kind>();
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
-  readonly #keys: string[] = [];
+  readonly #stackKeys: string[] = [];
+  readonly #stackKinds: Kind[] = [];
 
   constructor(visitors: readonly TreeVisitor[]) {
     this.#visitors = visitors;
   }
 
   run(root: Node): void {
-    this.#push(root, "");
+    this.#push(root, "", this.#kindOf(root));
     for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
-      const key = this.#keys.pop() ?? "";
-      if (key === ENTERED) for (const visitor of this.#leavingFor(node.type)) visitor.leave?.(node);
+      const key = this.#stackKeys.pop() ?? "";
+      const kind = this.#stackKinds.pop() ?? this.#kindOf(node);
+      if (key === ENTERED) for (const visitor of kind.leaving) visitor.leave?.(node);
       else {
-        this.#push(node, ENTERED);
-        this.#pushChildren(node);
-        for (const visitor of this.#enteringFor(node.type)) visitor.enter?.(node, key);
+        if (kind.leaving.length > 0) this.#push(node, ENTERED, kind);
+        this.#pushChildren(node, kind.keys);
+        for (const visitor of kind.entering) visitor.enter?.(node, key);
       }
     }
   }
 
-  #enteringFor(type: string): readonly TreeVisitor[] {
-    const known = this.#entering.get(type);
+  #kindOf({ type }: Node): Kind {
+    const known = this.#kinds.get(type);
     if (known !== undefined) return known;
-    const found = this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true));
-    this.#entering.set(type, found);
-    return found;
+    const kind: Kind = {
+      keys: runtimeKeys[type] ?? [],
+      isWrapper: WRAPPERS.has(type),
+      canBeTypeOnly: type === "MethodDefinition" || TYPE_ONLY.has(type) || DECLARABLE.has(type),
+      entering: this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true)),
+      leaving: this.#visitors.filter((visitor) => "leave" in visitor && (visitor.leaves?.has(type) ?? true)),
+    };
+    this.#kinds.set(type, kind);
+    return kind;
   }
 
-  #leavingFor(type: string): readonly TreeVisitor[] {
-    const known = this.#leaving.get(type);
-    if (known !== undefined) return known;
-    const found = this.#visitors.filter((visitor) => "leave" in visitor && (visitor.leaves?.has(type) ?? true));
-    this.#leaving.set(type, found);
-    return found;
-  }
-
-  #push(node: Node, key: string): void {
+  #push(node: Node, key: string, kind: Kind): void {
     this.#stack.push(node);
-    this.#keys.push(key);
+    this.#stackKeys.push(key);
+    this.#stackKinds.push(kind);
   }
 
   /** The last first, so that the first is taken first. */
-  #pushChildren(node: Node): void {
+  #pushChildren(node: Node, keys: readonly string[]): void {
     const fields = node as unknown as Record<string, Children>;
-    const keys = runtimeKeys[node.type] ?? [];
     for (let index = keys.length - 1; index >= 0; index -= 1) {
       const key = keys[index] as string;
       const value = fields[key];
       if (Array.isArray(value)) this.#pushList(node, value, key);
-      else if (value !== null && value !== undefined) fields[key] = this.#pushChild(node, value, key);
+      else if (value !== null && value !== undefined) {
+        const inner = this.#pushChild(node, value, key);
+        if (inner !== value) fields[key] = inner;
+      }
     }
   }
 
   #pushList(node: Node, list: (Node | null)[], key: string): void {
     for (let index = list.length - 1; index >= 0; index -= 1) {
       const child = list[index];
-      if (child !== null && child !== undefined) list[index] = this.#pushChild(node, child, key);
+      if (child === null || child === undefined) continue;
+      const inner = this.#pushChild(node, child, key);
+      if (inner !== child) list[index] = inner;
     }
   }
 
   #pushChild(parent: Node, child: Node, key: string): Node {
-    const inner = isWrapper(child) ? this.#unwrap(child) : child;
+    const outer = this.#kindOf(child);
+    const inner = outer.isWrapper ? this.#unwrap(child as Wrapper) : child;
+    const kind = inner === child ? outer : this.#kindOf(inner);
     inner.parent = parent;
-    if (isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
-    else this.#push(inner, key);
+    if (kind.canBeTypeOnly && isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
+    else this.#push(inner, key, kind);
     return inner;
   }
 
