@@ -1,4 +1,5 @@
 import { type Dataset, openDatasets } from "./discovery/dataset.ts";
+import { measureFinders } from "./discovery/finder-gain.ts";
 import { measureGraph } from "./discovery/graph-gain.ts";
 import { measureRecord } from "./discovery/record-gain.ts";
 import { measureReuse } from "./discovery/reuse.ts";
@@ -6,12 +7,13 @@ import { openScene } from "./discovery/scene.ts";
 import type { Benchmark } from "./support/benchmark.ts";
 
 const WITH_SEVERAL_TOOLS = ["metatool-multi", "restbench-spotify", "restbench-tmdb", "sealtools", "toolalpaca"];
+const WITH_IDS = ["apibank", "restbench-spotify", "restbench-tmdb", "sealtools", "toolalpaca"];
 const FOR_RECORD = ["apibank", "toolalpaca"];
 const FOR_REUSE = ["apibank", "metatool", "toolalpaca"];
 
-/** What is gained by what runs taught, against the same index without it. */
+/** What is gained by what runs taught and by what tools need, against the same index without it. */
 export const discoveryEvidence: Benchmark = {
-  title: "gain from what was learned",
+  title: "gain from evidence beside words and meaning",
   columns: ["without", "with", "gain"],
   async run(session) {
     const datasets = openDatasets(session);
@@ -19,9 +21,10 @@ export const discoveryEvidence: Benchmark = {
     for (const dataset of pick(FOR_REUSE)) measureReuse(session, dataset);
     await using scene = await openScene();
     for (const dataset of pick(FOR_RECORD)) await measureRecord(session, scene, dataset);
+    for (const dataset of pick(WITH_IDS)) await measureFinders(session, scene, dataset);
     for (const dataset of pick(WITH_SEVERAL_TOOLS)) await measureGraph(session, scene, dataset);
     session.note(
-      "Reuse: tools stand for capabilities, and their queries for tasks. Track record: every tool twice with the same text, one failing more often; figures are how often the first result does what was asked for. Graph: edges from one half of the queries, asked with the other half, both ways.",
+      "Reuse: tools stand for capabilities, and their queries for tasks. Track record: every tool twice with the same text, one failing more often; figures are how often the first result does what was asked for. Needed first: without, ids are called keys, so that nobody sees who needs what. Used together: edges from one half of the queries, asked with the other half, both ways.",
     );
   },
 };

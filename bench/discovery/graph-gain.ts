@@ -2,13 +2,12 @@ import type { Scope } from "../../src/capabilities/scope.ts";
 import { Random } from "../../test/support/random.ts";
 import type { Session } from "../support/benchmark.ts";
 import type { Dataset, Query } from "./dataset.ts";
-import { average, measureList, type Quality } from "./metrics.ts";
+import { recordGain } from "./gain.ts";
+import { measureList, type Quality } from "./metrics.ts";
 import { sample } from "./nearness.ts";
 import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
 
 const SEED = 7;
-/** Where tools are hardly ever used together twice, there is nothing to gain, and nothing must be lost. */
-const LEAST_GAIN = -0.1;
 
 /** Half of the queries were runs over their tools, in that order; the other half is asked, and then the other way round. */
 export async function measureGraph(session: Session, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
@@ -30,17 +29,7 @@ export async function measureGraph(session: Session, scene: DiscoveryScene, data
       }
     }
   }
-  const row = `graph, ${dataset.name}`;
-  const value = { without: 100 * average(asked.without).ndcg10, with: 100 * average(asked.with).ndcg10 };
-  for (const column of ["without", "with"] as const)
-    session.record({ row, unit: "nDCG@10 %", column, value: value[column] });
-  session.record({
-    row,
-    unit: "nDCG@10 %",
-    column: "gain",
-    value: value.with - value.without,
-    goal: { atLeast: LEAST_GAIN },
-  });
+  recordGain(session, `used together, ${dataset.name}`, asked);
 }
 
 interface Runs {

@@ -78,7 +78,7 @@ function createQuery({ registry, scope, facts }: DnsParts): OwnTool {
       record_type: z.enum(["capability", "mcp-server"]).optional(),
       archived: z.boolean().default(false).describe("Archived records instead of active ones."),
       sort_by: z.enum(RECORD_SORTS).default("name"),
-      limit: z.number().int().min(1).max(MOST_RECORDS).default(50),
+      limit: z.number().int().min(1).max(MOST_RECORDS).default(20),
       cursor: z.string().optional().describe("next_cursor of the page before."),
     }),
     annotations: reads,

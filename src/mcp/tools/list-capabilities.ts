@@ -18,7 +18,7 @@ const input = z.strictObject({
   named_only: z.boolean().default(false),
   pattern: z.string().optional().describe("Of names: fs:read_*."),
   sort_by: z.enum(RECORD_SORTS).default("name"),
-  limit: z.number().int().min(1).max(MOST_LISTED).default(50),
+  limit: z.number().int().min(1).max(MOST_LISTED).default(20),
   offset: z.number().int().min(0).default(0),
   cursor: z.string().optional().describe("next_cursor of the page before."),
 });
