@@ -1,7 +1,6 @@
-import type { BlockStatement, Comment, Node, OxcError, Statement } from "oxc-parser";
+import { type BlockStatement, type Comment, type Node, type OxcError, parseSync, type Statement } from "oxc-parser";
 import { MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
 import { scanNesting } from "./nesting.ts";
-import { parseText } from "./parse-text.ts";
 import type { Problem } from "./problem.ts";
 
 /** The block of its own lets a program declare what it likes, `args` too. */
@@ -24,7 +23,7 @@ export function parseProgram(source: string): ParseOutcome {
   const { problem: nesting, hasLongLine } = scanNesting(source);
   if (nesting !== undefined) return { kind: "problem", problem: describeNesting(nesting) };
   const text = WRAPPER_START + source + WRAPPER_END;
-  const { program, comments, errors } = parseText(text, {
+  const { program, comments, errors } = parseSync("program.ts", text, {
     lang: "ts",
     sourceType: "module",
     preserveParens: true,

@@ -51,6 +51,7 @@ export interface ResourceUpdate {
 
 interface Member {
   readonly definition: Extract<ServerDefinition, { state: "usable" }>;
+  /** Of what decides what the server offers. */
   readonly configHash: string;
   readonly server: UpstreamServer;
   offer: Offer | undefined;
@@ -84,12 +85,12 @@ export class Upstreams implements AsyncDisposable {
     this.#flags = flags;
     this.#unusable = definitions.filter((definition) => definition.state !== "usable");
     const leaving = [...this.#members.values()].filter(
-      ({ definition, configHash }) => hashEntry(wanted.get(definition.name)?.entry) !== configHash,
+      ({ definition: { name, entry } }) => contentHash(wanted.get(name)?.entry ?? null) !== contentHash(entry),
     );
     for (const { definition } of leaving) this.#members.delete(definition.name);
     for (const definition of wanted.values()) {
       if (this.#members.has(definition.name)) continue;
-      const configHash = hashEntry(definition.entry);
+      const configHash = hashSource(definition.entry);
       const known = stored.get(definition.name);
       const same = known?.configHash === configHash ? known : undefined;
       this.#members.set(definition.name, this.#join(definition, configHash, same));
@@ -289,8 +290,9 @@ export class Upstreams implements AsyncDisposable {
   }
 }
 
-function hashEntry(entry: McpServerEntry | undefined): string {
-  return contentHash(entry ?? null);
+/** How PML treats a server (`pml`) does not change what the server is: its tools stay while it is replaced. */
+function hashSource({ pml: _treatment, ...source }: McpServerEntry): string {
+  return contentHash(source);
 }
 
 function isUpdate(params: unknown): params is { uri: string } {
