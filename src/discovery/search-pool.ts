@@ -62,6 +62,7 @@ interface Channels {
   readonly lexical: Float64Array;
   readonly cosine: Float64Array;
   readonly query: readonly QueryWord[];
+  readonly spreads: Readonly<Record<"words" | "meaning", Spread>>;
 }
 
 interface Scales {
@@ -79,6 +80,8 @@ export class SearchPool {
   readonly #documents: (SearchDocument | undefined)[] = [];
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
+  /** All slots that have a document; collected again after a change. */
+  #used: readonly number[] | undefined;
   /** Slots by what their documents can be called. */
   readonly #names = new Map<string, Set<number>>();
   readonly #matrices: Record<VectorTier, VectorMatrix | undefined> = { full: undefined, lite: undefined };
@@ -99,6 +102,7 @@ export class SearchPool {
     const slot = this.#free.pop() ?? this.#documents.length;
     this.#documents[slot] = document;
     this.#slots.set(document.id, slot);
+    this.#used = undefined;
     this.#words[slot] = words;
     this.#index.add(slot, words);
     this.#vocabulary.add(words.plain);
@@ -114,6 +118,7 @@ export class SearchPool {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
+    this.#used = undefined;
     const document = this.#documents[slot] as SearchDocument;
     for (const key of nameKeys(document)) this.#names.get(key)?.delete(slot);
     this.#finders.remove(slot, document);
@@ -151,13 +156,13 @@ export class SearchPool {
 
   rank(request: RankRequest): Ranked[] {
     // The measure is everything in here, so that a filter leaves scores as they are.
-    const slots = [...this.#slots.values()];
-    const channels = this.#score(request);
+    const slots = (this.#used ??= [...this.#slots.values()]);
+    const channels = this.#score(slots, request);
     const best = this.#fuse(slots, channels, request);
-    return this.#present(best, slots, channels, request);
+    return this.#present(best, channels, request);
   }
 
-  #score(request: RankRequest): Channels {
+  #score(slots: readonly number[], request: RankRequest): Channels {
     const { text, clauses, vectors, tier } = request;
     const query = toQueryWords(text);
     const score = this.#index.createScore();
@@ -168,7 +173,8 @@ export class SearchPool {
     const cosine = this.#blend(Math.max(0, vectors.length - 1), (clause, scores) =>
       matrix?.compare(vectors[clause + 1] ?? new Float32Array(0), scores),
     );
-    return { lexical, cosine, query };
+    const spreads = { words: measureSpread(lexical, slots), meaning: measureSpread(cosine, slots) };
+    return { lexical, cosine, query, spreads };
   }
 
   /** The score of the whole text (-1) and, for a mission, the best of its clauses. */
@@ -191,13 +197,13 @@ export class SearchPool {
   #fuse(slots: readonly number[], channels: Channels, request: RankRequest): Candidate[] {
     const { lexical, cosine } = channels;
     const named = new Set(givenKeys(request.text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    const { fit, weigh } = this.#createScales(slots, channels, named, request);
+    const { fit, weigh } = this.#createScales(channels, named, request);
     const leaders = new Shortlist(LEADERS);
     const accepted = new Shortlist(request.limit);
     for (const slot of slots) {
+      if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
       // most are seen to be too far behind before anything else is asked about them
       if (fit(slot) + MOST_STANDING < Math.min(leaders.least, accepted.least)) continue;
-      if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
       const candidate = weigh(slot);
       leaders.offer(candidate);
       if (request.accept(candidate.document)) accepted.offer(candidate);
@@ -207,17 +213,12 @@ export class SearchPool {
   }
 
   #createScales(
-    slots: readonly number[],
-    { lexical, cosine }: Channels,
+    { lexical, cosine, spreads }: Channels,
     named: ReadonlySet<number>,
     { tier, vectors, contextTags, recordOf }: RankRequest,
   ): Scales {
     const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
-    const spreads: Readonly<Record<"words" | "meaning", Spread>> = {
-      words: measureSpread(lexical, slots),
-      meaning: measureSpread(cosine, slots),
-    };
     const words = (slot: number): number => weights.words * standardise(lexical[slot] as number, spreads.words);
     const meaning = (slot: number): number => weights.meaning * standardise(cosine[slot] as number, spreads.meaning);
     const name = (slot: number): number => (named.has(slot) ? NAMED_POINTS : 0);
@@ -260,10 +261,9 @@ export class SearchPool {
     return [...connected.values()];
   }
 
-  #present(best: readonly Candidate[], slots: readonly number[], channels: Channels, request: RankRequest): Ranked[] {
-    const { lexical, cosine, query } = channels;
-    const mostWords = slots.reduce((most, slot) => Math.max(most, lexical[slot] as number), 0);
-    const bestCosine = slots.reduce((most, slot) => Math.max(most, cosine[slot] as number), -1);
+  #present(best: readonly Candidate[], channels: Channels, request: RankRequest): Ranked[] {
+    const { lexical, cosine, query, spreads } = channels;
+    const [mostWords, bestCosine] = [spreads.words.most, spreads.meaning.most];
     let last = 1;
     return best.map(({ slot, document, parts, total, standing, connection = "" }): Ranked => {
       const probable = calibrate(request.tier, {

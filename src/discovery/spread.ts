@@ -5,6 +5,7 @@ const FEWEST_FOR_DEVIATION = 10;
 export interface Spread {
   readonly middle: number;
   readonly width: number;
+  readonly most: number;
 }
 
 export function measureSpread(values: Float64Array, slots: readonly number[]): Spread {
@@ -16,9 +17,9 @@ export function measureSpread(values: Float64Array, slots: readonly number[]): S
     least = Math.min(least, value);
     most = Math.max(most, value);
   }
-  if (slots.length < FEWEST_FOR_DEVIATION) return { middle: slots.length === 0 ? 0 : least, width: most - least };
+  if (slots.length < FEWEST_FOR_DEVIATION) return { middle: slots.length === 0 ? 0 : least, width: most - least, most };
   const middle = sum / slots.length;
-  return { middle, width: Math.sqrt(Math.max(0, squares / slots.length - middle * middle)) };
+  return { middle, width: Math.sqrt(Math.max(0, squares / slots.length - middle * middle)), most };
 }
 
 export function standardise(value: number, { middle, width }: Spread): number {
