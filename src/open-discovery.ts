@@ -9,6 +9,7 @@ import { createHttpEmbedder } from "./discovery/embedding/http-embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "./discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "./discovery/embedding/wordpiece.ts";
+import { createTransformersEmbedder } from "./discovery/embedding/transformers-embedder.ts";
 import type { SearchDocument } from "./discovery/search.ts";
 import type { CallableTool, ToolDirectory } from "./execution/ports.ts";
 import type { Logger } from "./log.ts";
@@ -42,8 +43,9 @@ export function openDiscovery({ config, scope, db, tools, log }: DiscoveryParts)
 }
 
 function createEmbedder({ discovery }: Config): Embedder | undefined {
-  const { tier, endpoint } = discovery;
+  const { tier, endpoint, transformers } = discovery;
   if (tier === "lite") return undefined;
+  if (transformers !== undefined) return createTransformersEmbedder(transformers);
   if (endpoint === undefined) return createMinilmEmbedder();
   const { url, model, dimensions, apiKey } = endpoint;
   return createHttpEmbedder({ url, model, dimensions, apiKey: () => apiKey && readSecret(apiKey) });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EMBEDDING_DIMENSIONS, startEmbeddingServer } from "../../../test/support/embedding-server.ts";
@@ -8,6 +8,7 @@ import { createHttpEmbedder } from "./http-embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./minilm-embedder.ts";
 import { readFloats, SafetensorsFile } from "./safetensors.ts";
 import { readStaticEmbedder } from "./static-embedder.ts";
+import { createTransformersEmbedder } from "./transformers-embedder.ts";
 import { readWordpiece } from "./wordpiece.ts";
 
 const wordpiece = readWordpiece(tokenizerPath);
@@ -128,4 +129,30 @@ test("a model elsewhere is asked in portions, and what it answers is checked", a
   expect(embedder.ready).toBe(true);
   await expect(embedder.embed(["x"])).rejects.toThrow(/answered 500/);
   expect(embedder.ready).toBe(false);
+});
+
+test("a transformers.js that somebody installed embeds in a thread; one that is missing says so", async () => {
+  await using folder = await makeFolder();
+  const installed = join(folder.path, "node_modules", "@huggingface", "transformers");
+  mkdirSync(installed, { recursive: true });
+  writeFileSync(
+    join(installed, "package.json"),
+    JSON.stringify({ name: "@huggingface/transformers", main: "main.cjs" }),
+  );
+  // what transformers.js answers: one list of numbers, and how it is to be cut
+  writeFileSync(
+    join(installed, "main.cjs"),
+    `exports.pipeline = async (task, model) => async (texts, { pooling, normalize }) => {
+      if ([task, model, pooling, normalize].join() !== "feature-extraction,own,mean,true") throw new Error("not asked like that");
+      return { dims: [texts.length, 2], data: Float32Array.from(texts.flatMap((text) => text === "a" ? [1, 0] : [0, 1])) };
+    };`,
+  );
+  await using model = createTransformersEmbedder({ folder: folder.path, model: "own", dimensions: 2 });
+  expect(model.id).toBe("transformers.js/own/2");
+  expect(await model.embed(["a", "b"])).toEqual([Float32Array.of(1, 0), Float32Array.of(0, 1)]);
+  await using longer = createTransformersEmbedder({ folder: folder.path, model: "own", dimensions: 3 });
+  await expect(longer.embed(["a"])).rejects.toThrow("own gives vectors of 2 numbers, not of 3");
+  await using empty = await makeFolder();
+  await using missing = createTransformersEmbedder({ folder: empty.path, model: "own", dimensions: 2 });
+  await expect(missing.embed(["a"])).rejects.toThrow("Cannot find module '@huggingface/transformers'");
 });

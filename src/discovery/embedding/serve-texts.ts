@@ -1,0 +1,30 @@
+import { parentPort } from "node:worker_threads";
+import type { FromModel, ToModel } from "./model-messages.ts";
+
+type Embed = (texts: readonly string[]) => readonly Float32Array[] | Promise<readonly Float32Array[]>;
+
+/** The work of a model's thread: it computes for milliseconds a text and would hold up everything else. */
+export async function serveTexts(load: () => Embed | Promise<Embed>): Promise<void> {
+  if (parentPort === null) throw new Error("a model is served in a thread of its own only");
+  const port = parentPort;
+  const send = (message: FromModel): void => port.postMessage(message);
+  try {
+    const embed = await load();
+    const answer = async ({ texts }: ToModel): Promise<void> => {
+      try {
+        send({ kind: "vectors", vectors: await embed(texts) });
+      } catch (error) {
+        send({ kind: "failed", reason: reasonOf(error) });
+      }
+    };
+    port.on("message", (message: ToModel) => void answer(message));
+    send({ kind: "ready" });
+  } catch (error) {
+    send({ kind: "unusable", reason: reasonOf(error) });
+    port.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
