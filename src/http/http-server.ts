@@ -135,10 +135,20 @@ function matchPath(pattern: string, path: string): PathParameters | undefined {
   const parameters: Record<string, string> = {};
   for (const [index, part] of wanted.entries()) {
     const value = given[index] ?? "";
-    if (part.startsWith(":") && value !== "") parameters[part.slice(1)] = value;
+    const decoded = part.startsWith(":") && value !== "" ? decode(value) : undefined;
+    if (decoded !== undefined) parameters[part.slice(1)] = decoded;
     else if (part !== value) return undefined;
   }
   return parameters;
+}
+
+/** undefined for what is no text. */
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Not by way of `URL`, which refuses some of what a client can send. */

@@ -44,26 +44,21 @@ export function createRecordRoutes(app: App): Route[] {
     {
       method: "GET",
       path: "/api/server-records/:name",
-      handle: (_request, response, { name = "" }) =>
-        answer(response, () => servers.export(owner, decodeURIComponent(name))),
+      handle: (_request, response, { name = "" }) => answer(response, () => servers.export(owner, name)),
     },
     {
       method: "GET",
       path: "/registry/mcp/:name/:version/mod.ts",
       access: "public",
       handle: (_request, response, { name = "", version = "" }) =>
-        send(response, "text/typescript; charset=utf-8", () =>
-          servers.readModule(NOBODY, decodeURIComponent(name), decodeURIComponent(version)),
-        ),
+        send(response, "text/typescript; charset=utf-8", () => servers.readModule(NOBODY, name, version)),
     },
     {
       method: "GET",
       path: "/registry/mcp/:name/:version/server.json",
       access: "public",
       handle: (_request, response, { name = "", version = "" }) =>
-        send(response, "application/json", () =>
-          servers.readText(NOBODY, decodeURIComponent(name), decodeURIComponent(version)),
-        ),
+        send(response, "application/json", () => servers.readText(NOBODY, name, version)),
     },
   ];
 }

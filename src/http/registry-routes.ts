@@ -34,7 +34,7 @@ export function createRegistryRoutes({ registry, adopt }: Parts): Route[] {
       path: "/registry/capabilities/:reference",
       access: "public",
       async handle(_request, response, { reference = "" }) {
-        const published = await findPublished(registry, decodeURIComponent(reference));
+        const published = await findPublished(registry, reference);
         if (published === undefined) return sendJson(response, 404, { ok: false, error: { code: "not_found" } });
         sendJson(response, 200, published);
       },

@@ -79,7 +79,8 @@ async function openEndpoint(home: GatewayHome): Promise<Endpoint> {
 test("a path that is no URL, and methods that MCP does not have, are refused", async () => {
   await using home = await startGateway({ chaos: servers.chaos("chaos") });
   const endpoint = await openEndpoint(home);
-  for (const path of ["//", "/\\", "http://[/mcp"]) expect(await endpoint.raw([`GET ${path} HTTP/1.1`])).toBe(404);
+  const paths = ["//", "/\\", "http://[/mcp", "/registry/capabilities/%E0%A4%A"];
+  for (const path of paths) expect(await endpoint.raw([`GET ${path} HTTP/1.1`])).toBe(404);
   for (const method of ["TRACE", "PUT", "OPTIONS"]) expect(await endpoint.raw([`${method} /mcp HTTP/1.1`])).toBe(405);
   expect(readDaemonAddress(home.path)?.pid).toBe(home.daemonPid);
 });
