@@ -56,19 +56,9 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
   const analysed = new AnalysedPrograms(tools, signing);
-  const registry = new CapabilityRegistry({
-    db,
-    policy: () => config.naming,
-    prepare: (code) => analysed.prepare(code),
-  });
-  const programs = new Programs({
-    db,
-    registry,
-    analysed,
-    nested: () => config.naming.nested,
-    nameRequired: () => config.naming.required,
-    log,
-  });
+  const naming = (): typeof config.naming => config.naming;
+  const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
+  const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     client,
     db,

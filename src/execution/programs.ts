@@ -38,10 +38,12 @@ export interface ProgramsOptions {
   readonly db: Db;
   readonly registry: CapabilityRegistry;
   readonly analysed: AnalysedPrograms;
-  /** Whether programs call the versions they were tested with, or always the newest. */
-  readonly nested: () => "pinned" | "latest";
-  /** Whether a new program must be given a name. */
-  readonly nameRequired: () => boolean;
+  readonly naming: () => {
+    /** Whether programs call the versions they were tested with, or always the newest. */
+    readonly nested: "pinned" | "latest";
+    /** Whether a new program must be given a name. */
+    readonly required: boolean;
+  };
   readonly log: Logger;
 }
 
@@ -102,10 +104,10 @@ export class Programs {
 
   /** By the name a program uses, in the version it was tested with. */
   async nested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
-    const { registry, nested } = this.#options;
+    const { registry, naming } = this.#options;
     const { capability } = await registry.resolve(asker, name, { inCode: true });
     if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
-    const pinned = nested() === "pinned" && !name.includes("@") ? caller.pins[capability.id] : undefined;
+    const pinned = naming().nested === "pinned" && !name.includes("@") ? caller.pins[capability.id] : undefined;
     if (pinned === undefined || pinned === capability.version) return this.toRunnable(capability);
     return this.byId(asker.scope, { id: capability.id, version: pinned });
   }
@@ -178,7 +180,7 @@ export class Programs {
     const { scope, principal } = asker;
     const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
     const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
-    if (known === undefined && naming === undefined && this.#options.nameRequired()) throw nameMissing();
+    if (known === undefined && naming === undefined && this.#options.naming().required) throw nameMissing();
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
       known ??

@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { PmlError } from "../errors.ts";
 import { sendJson } from "./http-server.ts";
 
-/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
-export async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
-  try {
-    sendJson(response, 200, { ok: true, data: await operation() });
-  } catch (error) {
-    if (!(error instanceof PmlError)) throw error;
-    sendJson(response, 409, { ok: false, error: toErrorReport(error) });
-  }
+/** Nobody is told whether something is hidden or was never there. */
+export function sendNotFound(response: ServerResponse, name: string): void {
+  const message = `Nothing public is called "${name}"`;
+  sendJson(response, 404, {
+    ok: false,
+    error: { code: "not_found", message, hint: "What is: /registry/capabilities" },
+  });
 }
 
 const MOST_BYTES = 64 * 1024;

@@ -4,8 +4,8 @@ import type { App } from "../app.ts";
 import { type Asker, OWNER } from "../capabilities/scope.ts";
 import type { Curator } from "../curation/curator.ts";
 import { withoutUndefined } from "../without-undefined.ts";
-import { answer, readBody } from "./answer.ts";
-import type { Route } from "./http-server.ts";
+import { readBody } from "./answer.ts";
+import { answer, type Route } from "./http-server.ts";
 
 const filter = z.strictObject({
   unnamedOnly: z.boolean().optional(),

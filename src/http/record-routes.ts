@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { App } from "../app.ts";
 import { OWNER } from "../capabilities/scope.ts";
 import { withoutUndefined } from "../without-undefined.ts";
-import { answer, readBody } from "./answer.ts";
-import { type Route, sendJson } from "./http-server.ts";
+import { readBody, sendNotFound } from "./answer.ts";
+import { answer, type Route } from "./http-server.ts";
 import { NOBODY } from "./registry-routes.ts";
 
 const aliasRequest = z.strictObject({ name: z.string().min(1), alias: z.string().min(1) });
@@ -51,20 +51,26 @@ export function createRecordRoutes(app: App): Route[] {
       path: "/registry/mcp/:name/:version/mod.ts",
       access: "public",
       handle: (_request, response, { name = "", version = "" }) =>
-        send(response, "text/typescript; charset=utf-8", () => servers.readModule(NOBODY, name, version)),
+        send(response, { name, type: "text/typescript; charset=utf-8" }, () =>
+          servers.readModule(NOBODY, name, version),
+        ),
     },
     {
       method: "GET",
       path: "/registry/mcp/:name/:version/server.json",
       access: "public",
       handle: (_request, response, { name = "", version = "" }) =>
-        send(response, "application/json", () => servers.readText(NOBODY, name, version)),
+        send(response, { name, type: "application/json" }, () => servers.readText(NOBODY, name, version)),
     },
   ];
 }
 
-async function send(response: ServerResponse, type: string, read: () => Promise<string | undefined>): Promise<void> {
+async function send(
+  response: ServerResponse,
+  { name, type }: { readonly name: string; readonly type: string },
+  read: () => Promise<string | undefined>,
+): Promise<void> {
   const text = await read();
-  if (text === undefined) return sendJson(response, 404, { ok: false, error: { code: "not_found" } });
+  if (text === undefined) return sendNotFound(response, name);
   response.writeHead(200, { "Content-Type": type }).end(text);
 }

@@ -4,10 +4,10 @@ import type { App } from "../app.ts";
 import { publishedSchema, toPublished } from "../capabilities/published.ts";
 import type { CapabilityRecord } from "../capabilities/record.ts";
 import type { Asker } from "../capabilities/scope.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError, toErrorReport } from "../errors.ts";
 import { withoutUndefined } from "../without-undefined.ts";
-import { answer, readBody, readQuery } from "./answer.ts";
-import { type Route, sendJson } from "./http-server.ts";
+import { readBody, readQuery, sendNotFound } from "./answer.ts";
+import { answer, type Route, sendJson } from "./http-server.ts";
 
 /** Nobody in particular: sees what is public. */
 export const NOBODY: Asker = {
@@ -27,7 +27,14 @@ export function createRegistryRoutes({ registry, adopt }: Parts): Route[] {
       method: "GET",
       path: "/registry/capabilities",
       access: "public",
-      handle: async (request, response) => sendJson(response, 200, await listPublic(registry, request)),
+      async handle(request, response) {
+        try {
+          sendJson(response, 200, await listPublic(registry, request));
+        } catch (error) {
+          if (!(error instanceof PmlError)) throw error;
+          sendJson(response, 400, { ok: false, error: toErrorReport(error) });
+        }
+      },
     },
     {
       method: "GET",
@@ -35,8 +42,8 @@ export function createRegistryRoutes({ registry, adopt }: Parts): Route[] {
       access: "public",
       async handle(_request, response, { reference = "" }) {
         const published = await findPublished(registry, reference);
-        if (published === undefined) return sendJson(response, 404, { ok: false, error: { code: "not_found" } });
-        sendJson(response, 200, published);
+        if (published === undefined) sendNotFound(response, reference);
+        else sendJson(response, 200, published);
       },
     },
     {

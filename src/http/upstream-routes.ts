@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { answer, readBody, readQuery } from "./answer.ts";
-import type { Route } from "./http-server.ts";
+import { readBody, readQuery } from "./answer.ts";
+import { answer, type Route } from "./http-server.ts";
 import { createOauthRoutes } from "./oauth-routes.ts";
 
 const decision = z.strictObject({

@@ -87,6 +87,10 @@ test("[FR050] what is public is offered to everybody at the gateway's address, a
   expect(listed).toMatchObject([{ fqdn, display_name: "util:greet", path: `/registry/capabilities/${fqdn}` }]);
   expect((await get("/registry/capabilities/acme.webapp.util.secret_sauce")).status).toBe(404);
   expect((await get("/registry/capabilities/util%3Agreet")).status).toBe(404);
+  expect(await get("/registry/capabilities?cursor=x")).toMatchObject({
+    status: 400,
+    body: { error: { message: "The cursor does not belong to this list" } },
+  });
 
   await using elsewhere = await startGateway({});
   const address = new URL(`/registry/capabilities/${fqdn}`, url).href;

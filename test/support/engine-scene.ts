@@ -65,19 +65,9 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
   const tools = createDirectory();
   const { db } = client;
   const analysed = new AnalysedPrograms(tools);
-  const registry = new CapabilityRegistry({
-    db,
-    policy: () => config.naming,
-    prepare: (code) => analysed.prepare(code),
-  });
-  const programs = new Programs({
-    db,
-    registry,
-    analysed,
-    nested: () => config.naming.nested,
-    nameRequired: () => config.naming.required,
-    log,
-  });
+  const naming = (): typeof config.naming => config.naming;
+  const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
+  const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     client,
     db,

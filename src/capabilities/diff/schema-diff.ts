@@ -83,7 +83,7 @@ function diffTypes(path: string, before: JsonSchema, after: JsonSchema): SchemaC
     : [{ path, kind: "type", breaking: false, explanation: `${words}: it takes more than before` }];
 }
 
-/** undefined: any. */
+/** undefined where every type is taken. */
 function typesOf({ type }: JsonSchema): string[] | undefined {
   if (typeof type === "string") return [type];
   return Array.isArray(type) ? type.filter((each) => typeof each === "string").toSorted() : undefined;
@@ -119,7 +119,7 @@ function without(values: readonly unknown[], others: readonly unknown[]): unknow
   return values.filter((value) => !others.some((other) => isDeepStrictEqual(value, other)));
 }
 
-/** undefined: any. */
+/** undefined where every value is taken. */
 function valuesOf(schema: JsonSchema): readonly unknown[] | undefined {
   if ("const" in schema) return [schema["const"]];
   const values = schema["enum"];
