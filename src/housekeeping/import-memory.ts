@@ -14,6 +14,7 @@ import {
   splitRow,
 } from "./export-format.ts";
 import {
+  addMissingCounters,
   analyzeTables,
   insertRows,
   readRecordScopes,
@@ -44,6 +45,7 @@ export async function importMemory(
     .transaction()
     .execute(async (tx) => {
       const count = await insertAll(tx, { path, header, shapes });
+      await addMissingCounters(tx);
       for (const scope of await readRecordScopes(tx)) await bumpScope(tx, scope);
       return count;
     })

@@ -123,6 +123,12 @@ export async function analyzeTables(db: Db): Promise<void> {
   await sql`ANALYZE ${sql.join(EXPORTED_TABLES.map((name) => sql.table(name)))}`.execute(db);
 }
 
+/** Lists by usage show what has counters, which records of older exports may not have. */
+export async function addMissingCounters(tx: Tx): Promise<void> {
+  await sql`INSERT INTO capability_stat (org, record_id) SELECT org, id FROM capability_records
+    ON CONFLICT DO NOTHING`.execute(tx);
+}
+
 export function readRecordScopes(tx: Tx): Promise<Scope[]> {
   return tx.selectFrom("capability_records").select(["org", "project"]).distinct().execute();
 }

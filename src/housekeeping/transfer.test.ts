@@ -274,14 +274,16 @@ describe.each(engines)("importMemory on %s", (engine) => {
     expect(await importText(client, text)).toMatchObject({ added: 1 });
   });
 
-  test("an import tells every gateway that the scopes changed", async () => {
+  test("an import tells every gateway that the scopes changed, and counts for records that came without", async () => {
     await using source = await openTestDatabase(engine);
     await seedCapability(source.db, "a");
+    await source.execute("DELETE FROM capability_stat");
     const { text } = await exportText(source);
     await using client = await openTestDatabase(engine);
     await importText(client, text);
     const versions = await client.db.selectFrom("scope_version").select(["org", "project", "version"]).execute();
     expect(versions).toEqual([{ org: "local", project: "default", version: 1 }]);
+    expect(await client.db.selectFrom("capability_stat").select("usage_count").execute()).toEqual([{ usage_count: 0 }]);
   });
 });
 
