@@ -54,3 +54,18 @@ test("a file that cannot be used is logged and changes nothing; the next good on
   expect(log()).toMatch(/"settings":\["daemon"\].*count from the next start on/);
   expect(await home.pid("chaos")).toBe(pid);
 });
+
+test("how PML treats a server changes without its tools being missing for a moment", async () => {
+  const chaos = servers.chaos("chaos");
+  await using home = await startGateway({ chaos });
+  await home.ready("chaos");
+  const pid = await home.pid("chaos");
+  await using connected = await connectClient(home.path);
+  writeConfig(home.path, { mcpServers: { chaos: { ...chaos, pml: { maxResultBytes: 5_000 } } } });
+  await until("the server was replaced", async () => {
+    // an unknown tool would be an error of the protocol, and end this
+    await call(connected.client, "chaos__echo", { text: "x" });
+    return (await home.server("chaos")).state === "ready" && (await home.pid("chaos")) !== pid;
+  });
+  expect((await call(connected.client, "chaos__echo", { text: "x" })).text).toBe("chaos: x");
+});
