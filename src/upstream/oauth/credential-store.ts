@@ -42,8 +42,13 @@ export async function writeCredential(db: Db, key: CredentialKey, { issuer, seal
     .execute();
 }
 
-/** Whether this gateway may renew the login now; another one may be at it. */
-export async function claimRenewal(db: Db, key: CredentialKey, issuer: string, seconds: number): Promise<boolean> {
+/** Whether this gateway may renew the login now: another one may be at it, or have done it since this was read. */
+export async function claimRenewal(
+  db: Db,
+  key: CredentialKey,
+  { issuer, sealed }: SealedCredential,
+  seconds: number,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("upstream_credential")
     .set({ renewing_until: sql<Date>`now() + make_interval(secs => ${seconds})` })
@@ -52,6 +57,7 @@ export async function claimRenewal(db: Db, key: CredentialKey, issuer: string, s
     .where("server_id", "=", key.server)
     .where("server_url", "=", key.url)
     .where("issuer", "=", issuer)
+    .where("sealed", "=", sealed)
     .where((at) => at.or([at("renewing_until", "is", null), at("renewing_until", "<", sql<Date>`now()`)]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;

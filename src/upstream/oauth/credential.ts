@@ -34,6 +34,8 @@ export class Credentials {
   readonly #db: Db;
   readonly #key: CredentialKey;
   readonly #getSeal: () => Seal;
+  /** As what each was read. */
+  readonly #sealed = new WeakMap<Credential, string>();
 
   constructor(db: Db, key: CredentialKey, getSeal: () => Seal) {
     this.#db = db;
@@ -44,7 +46,9 @@ export class Credentials {
   async find(): Promise<Credential | undefined> {
     const stored = await findCredential(this.#db, this.#key);
     if (stored === undefined) return undefined;
-    return JSON.parse(this.#getSeal().open(stored.sealed, this.#context(stored.issuer))) as Credential;
+    const credential = JSON.parse(this.#getSeal().open(stored.sealed, this.#context(stored.issuer))) as Credential;
+    this.#sealed.set(credential, stored.sealed);
+    return credential;
   }
 
   async save(credential: Credential): Promise<void> {
@@ -62,8 +66,10 @@ export class Credentials {
     else await deleteCredentials(this.#db, this.#key);
   }
 
-  claimRenewal({ issuer }: Credential): Promise<boolean> {
-    return claimRenewal(this.#db, this.#key, issuer, RENEWAL_SECONDS);
+  /** Of one that was found here. */
+  claimRenewal(found: Credential): Promise<boolean> {
+    const sealed = this.#sealed.get(found) ?? "";
+    return claimRenewal(this.#db, this.#key, { issuer: found.issuer, sealed }, RENEWAL_SECONDS);
   }
 
   endRenewal({ issuer }: Credential): Promise<void> {
