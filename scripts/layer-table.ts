@@ -28,6 +28,7 @@ export const LAYERS: readonly Layer[] = [
       "src/log-file.ts",
       "src/log.ts",
       "src/package-info.ts",
+      "src/passing-map.ts",
       "src/port-owner.ts",
       "src/replace-file.ts",
       "src/storable.ts",

@@ -10,6 +10,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { GuardedRequest } from "../auth/caller.ts";
+import { PassingMap } from "../passing-map.ts";
 import { isOrdinaryCall } from "./short-way.ts";
 
 const SESSION_ENDED = -32_000;
@@ -27,7 +28,7 @@ export interface SessionOptions {
  * said before the result does the answer become a stream. All else is left to the SDK.
  */
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
-  readonly #exchanges = new Map<RequestId, ServerResponse>();
+  readonly #exchanges = new PassingMap<RequestId, ServerResponse>();
 
   constructor(options: SessionOptions) {
     super({
@@ -80,11 +81,11 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
 
   /** Whoever still waits for an answer will not get one any more, and has to know. */
   #endExchanges(): void {
-    for (const [id, response] of this.#exchanges) {
+    for (const [id, response] of this.#exchanges.entries()) {
+      this.#exchanges.delete(id);
       const error = { code: SESSION_ENDED, message: "The session ended before this was answered" };
       this.#answer(response, { jsonrpc: "2.0", id, error });
     }
-    this.#exchanges.clear();
   }
 
   /** A cancelled request is not answered any more, and nobody should wait for that. */

@@ -11,6 +11,7 @@ import type {
   Transport,
 } from "@modelcontextprotocol/server";
 import { isObject } from "../json.ts";
+import { PassingMap } from "../passing-map.ts";
 
 type HandleCall = (request: CallToolRequest, ctx: ServerContext) => Promise<CallToolResult>;
 
@@ -36,7 +37,7 @@ export function openShortWay(product: object, transport: Transport): void {
 class ShortWay {
   readonly #server: Server;
   readonly #handle: HandleCall;
-  readonly #underWay = new Map<RequestId, AbortController>();
+  readonly #underWay = new PassingMap<RequestId, AbortController>();
   readonly #settled = new Map<RequestId, Promise<CallToolResult>>();
 
   constructor(server: Server, handle: HandleCall) {

@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
+import { PassingMap } from "../passing-map.ts";
 import type { Turn } from "./turns.ts";
 
 /** A question of a server, in the middle of a call: an elicitation or a sampling request. */
@@ -39,7 +40,7 @@ const INVALID_REQUEST = -32_600;
 export class ActiveCalls {
   readonly #server: string;
   readonly #askers: Set<string>;
-  readonly #calls = new Map<ActiveCall, NewCall>();
+  readonly #calls = new PassingMap<ActiveCall, NewCall>();
 
   /** `askers` are the subjects whose calls have asked, or may have. */
   constructor(server: string, askers: Set<string>) {
@@ -55,7 +56,7 @@ export class ActiveCalls {
 
   async ask(question: Question): Promise<Record<string, unknown>> {
     for (const { subject } of this.#calls.values()) this.#askers.add(subject);
-    const [only, ...others] = [...this.#calls];
+    const [only, ...others] = this.#calls.entries();
     if (only === undefined)
       throw new ProtocolError(INVALID_REQUEST, `${this.#server} asked something while no call was under way`);
     if (others.length > 0) {

@@ -10,6 +10,7 @@ import {
 import { isModern } from "./current-protocol.ts";
 import { anyResult } from "./passthrough.ts";
 import { isObject } from "../json.ts";
+import { PassingMap } from "../passing-map.ts";
 
 interface CallRequest {
   readonly method: string;
@@ -53,7 +54,7 @@ const FIRST_ID = 1_000_000_000;
  */
 class DirectCalls {
   readonly #transport: Transport;
-  readonly #open = new Map<number, OpenCall>();
+  readonly #open = new PassingMap<number, OpenCall>();
   #nextId = FIRST_ID;
 
   constructor(transport: Transport) {

@@ -8,8 +8,13 @@ export interface Turn extends Disposable {
   resume(): Promise<void>;
 }
 
+interface KnownTurn extends Turn {
+  /** Whether it runs beside others now. */
+  shared: boolean;
+}
+
 interface Waiter {
-  readonly turn: Turn;
+  readonly turn: KnownTurn;
   readonly kind: TurnKind | "resume";
   readonly go: () => void;
 }
@@ -20,7 +25,8 @@ interface Waiter {
  * are done, so that the call is alone again when it could ask the next time.
  */
 export class Turns {
-  readonly #shared = new Set<Turn>();
+  /** How many run beside each other. */
+  #sharing = 0;
   #alone: Turn | undefined;
   #openQuestions = 0;
   #waiting: Waiter[] = [];
@@ -32,7 +38,8 @@ export class Turns {
 
   begin(kind: TurnKind, signal: AbortSignal | undefined): Promise<Turn> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-    const turn: Turn = {
+    const turn: KnownTurn = {
+      shared: false,
       pause: () => this.#pause(turn),
       resume: () => this.#wait(turn, "resume", undefined),
       [Symbol.dispose]: () => this.#end(turn),
@@ -40,19 +47,29 @@ export class Turns {
     // The frequent case: nobody has ever asked anything.
     if (kind !== "shared" || this.#alone !== undefined || this.#waiting.length > 0)
       return this.#wait(turn, kind, signal).then(() => turn);
-    this.#shared.add(turn);
+    this.#share(turn);
     return Promise.resolve(turn);
   }
 
-  #pause(turn: Turn): void {
-    this.#shared.delete(turn); // one that asks for the first time was not known to
+  #share(turn: KnownTurn): void {
+    turn.shared = true;
+    this.#sharing += 1;
+  }
+
+  #unshare(turn: KnownTurn): void {
+    if (turn.shared) this.#sharing -= 1;
+    turn.shared = false;
+  }
+
+  #pause(turn: KnownTurn): void {
+    this.#unshare(turn); // one that asks for the first time was not known to
     this.#alone = turn;
     this.#openQuestions += 1;
     this.#admit();
   }
 
-  #end(turn: Turn): void {
-    this.#shared.delete(turn);
+  #end(turn: KnownTurn): void {
+    this.#unshare(turn);
     if (this.#alone === turn) {
       this.#alone = undefined;
       this.#openQuestions = 0;
@@ -62,7 +79,7 @@ export class Turns {
     this.#admit();
   }
 
-  #wait(turn: Turn, kind: Waiter["kind"], signal: AbortSignal | undefined): Promise<void> {
+  #wait(turn: KnownTurn, kind: Waiter["kind"], signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#end(turn);
@@ -84,7 +101,7 @@ export class Turns {
     const next = this.#waiting.find((waiter, index) => this.#mayGo(waiter, index));
     if (next === undefined) return;
     this.#waiting = this.#waiting.filter((waiter) => waiter !== next);
-    if (next.kind === "shared") this.#shared.add(next.turn);
+    if (next.kind === "shared") this.#share(next.turn);
     else if (next.kind === "alone") this.#alone = next.turn;
     else this.#openQuestions -= 1;
     next.go();
@@ -93,8 +110,8 @@ export class Turns {
 
   /** In order, but calls that may run beside others do not wait behind one that waits for a person. */
   #mayGo({ kind }: Waiter, index: number): boolean {
-    if (kind === "resume") return this.#shared.size === 0;
-    if (kind === "alone") return this.#alone === undefined && this.#shared.size === 0;
+    if (kind === "resume") return this.#sharing === 0;
+    if (kind === "alone") return this.#alone === undefined && this.#sharing === 0;
     const before = this.#waiting.slice(0, index);
     if (this.#alone === undefined) return before.every((waiter) => waiter.kind === "shared");
     return this.#openQuestions > 0 && before.every((waiter) => waiter.kind !== "resume");
