@@ -55,7 +55,9 @@ async function buildTemplate(key: string): Promise<void> {
     await createDataDirectory(home);
     await mkdir(dirname(templatePath()), { recursive: true });
     const partial = `${templatePath()}.${process.pid}`;
-    const compress = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 15 } });
+    // With a small window, since unpacking takes as much memory, which stays in the daemon that made a first start.
+    const params = { [constants.ZSTD_c_compressionLevel]: 15, [constants.ZSTD_c_windowLog]: 17 };
+    const compress = createZstdCompress({ params });
     await pipeline(packTar(dataDirectory(home)), compress, createWriteStream(partial));
     await rename(partial, templatePath());
     await writeFile(keyFile, key);

@@ -68,7 +68,10 @@ function fsyncPath(path: string): void {
 export function durableOptions(fs: DurableFS): PGliteOptions {
   const settings = {
     wal_sync_method: "fsync",
-    shared_buffers: "16MB",
+    // all of it is in memory from the start; a page that is not in it comes from the system's cache
+    shared_buffers: "8MB",
+    // there is one, and room is kept for the locks of each
+    max_connections: "10",
     max_wal_size: "64MB",
     min_wal_size: "32MB",
   };

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
+import { compileEngine } from "./engine-module.ts";
 import { createPlanKeeper } from "./plan-keeper.ts";
 import { createWalKeeper } from "./wal-keeper.ts";
 import { findEngineDeath } from "./wire-answer.ts";
@@ -18,7 +19,7 @@ const send = (message: FromWorker): void => port.postMessage(message);
 const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
-  const engine = await PGlite.create(durableOptions(fs));
+  const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;
@@ -56,6 +57,7 @@ try {
       return;
     }
     const answer = await engine.execProtocolRaw(message.bytes, { syncToFs: false });
+    message.bytes.buffer.transfer(0); // frees it: this thread makes so little garbage that it would stay for long
     send({ kind: "bytes", bytes: answer });
     const death = findEngineDeath(answer);
     if (death !== undefined) throw engineDied(death);

@@ -69,7 +69,8 @@ export class WireSocket extends Duplex {
   #send(bytes: Uint8Array): void {
     // The engine would shut down on a goodbye; its end is decided by whoever opened it.
     if (bytes[0] === TERMINATE) return;
-    // A copy of its own: small buffers are parts of a large one, and all of that would be copied.
-    this.#worker.postMessage({ kind: "bytes", bytes: new Uint8Array(bytes) } satisfies ToWorker);
+    // A copy of its own: small buffers are parts of a large one, and all of that would go.
+    const own = new Uint8Array(bytes);
+    this.#worker.postMessage({ kind: "bytes", bytes: own } satisfies ToWorker, [own.buffer]);
   }
 }

@@ -1,7 +1,7 @@
 import type { ErrorReport } from "../errors.ts";
 
 /** Between the gateway and the thread that runs the embedded engine. */
-export type ToWorker = { readonly kind: "bytes"; readonly bytes: Uint8Array } | { readonly kind: "close" };
+export type ToWorker = { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "close" };
 
 export type FromWorker =
   | { readonly kind: "ready" }
