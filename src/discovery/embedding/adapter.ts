@@ -1,4 +1,4 @@
-import { readFloats, type SafetensorsFile, type Tensor, type Tensors } from "./safetensors.ts";
+import type { SafetensorsFile, Tensors } from "./safetensors.ts";
 
 /** The model with an adapter: two small matrices for each layer that it changes, whose product is added. */
 export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
@@ -9,31 +9,35 @@ export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
   const changed = new Map(layers.map((layer) => [`${layer}.weight`, layer]));
   return {
     has: (name) => base.has(name),
-    read(name) {
+    readFloats(name) {
+      if (changed.has(name)) throw new Error(`${name} has an adapter and is read by rows only`);
+      return base.readFloats(name);
+    },
+    openRows(name) {
       const layer = changed.get(name);
-      const weight = base.read(name);
-      if (layer === undefined) return weight;
-      return addProduct(weight, { a: adapter.read(`${layer}.A`), b: adapter.read(`${layer}.B`), scale });
+      const readRow = base.openRows(name);
+      if (layer === undefined) return readRow;
+      const product = { a: adapter.readFloats(`${layer}.A`), b: adapter.readFloats(`${layer}.B`), scale };
+      return (row) => addProduct(readRow(row), { ...product, row });
     },
   };
 }
 
-/** W + scale · B·A, with A of rank × inputs and B of outputs × rank. */
-function addProduct(
-  weight: Tensor,
-  { a, b, scale }: { readonly a: Tensor; readonly b: Tensor; readonly scale: number },
-): Tensor {
-  const [outputs = 0, inputs = 0] = weight.shape;
-  const rank = a.shape[0] ?? 0;
-  const [values, ofA, ofB] = [Float32Array.from(readFloats(weight)), readFloats(a), readFloats(b)];
-  for (let row = 0; row < outputs; row += 1) {
-    for (let k = 0; k < rank; k += 1) {
-      const factor = scale * (ofB[row * rank + k] as number);
-      for (let column = 0; column < inputs; column += 1) {
-        const at = row * inputs + column;
-        values[at] = (values[at] as number) + factor * (ofA[k * inputs + column] as number);
-      }
-    }
+interface ProductRow {
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+  readonly scale: number;
+  readonly row: number;
+}
+
+/** A row of W + scale · B·A, with A of rank × inputs and B of outputs × rank. */
+function addProduct(values: Float32Array, { a, b, scale, row }: ProductRow): Float32Array {
+  const inputs = values.length;
+  const rank = a.length / inputs;
+  for (let k = 0; k < rank; k += 1) {
+    const factor = scale * (b[row * rank + k] as number);
+    for (let at = 0; at < inputs; at += 1)
+      values[at] = (values[at] as number) + factor * (a[k * inputs + at] as number);
   }
-  return { dtype: "F32", shape: weight.shape, bytes: new Uint8Array(values.buffer) };
+  return values;
 }

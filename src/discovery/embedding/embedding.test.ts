@@ -6,7 +6,7 @@ import { makeFolder } from "../../../test/support/folder.ts";
 import { addAdapter } from "./adapter.ts";
 import { createHttpEmbedder } from "./http-embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./minilm-embedder.ts";
-import { readFloats, SafetensorsFile } from "./safetensors.ts";
+import { SafetensorsFile } from "./safetensors.ts";
 import { readStaticEmbedder } from "./static-embedder.ts";
 import { createTransformersEmbedder } from "./transformers-embedder.ts";
 import { readWordpiece } from "./wordpiece.ts";
@@ -78,13 +78,16 @@ test("an adapter is added to the weights as scale · B·A, and has to fit them",
   ];
   using adapter = open("adapter", formatSafetensors({ "encoder.x.A": a, "encoder.x.B": b }, { scale: "2.0" }));
   const tensors = addAdapter(base, adapter);
-  expect([...readFloats(tensors.read("encoder.x.weight"))]).toEqual([3, 2, 1, 8, 5, 2]);
-  expect([...readFloats(tensors.read("other"))]).toEqual([7]);
-  expect(() => tensors.read("missing")).toThrow(/base has no missing/);
+  const readRow = tensors.openRows("encoder.x.weight");
+  expect([...readRow(1)]).toEqual([8, 5, 2]);
+  expect([...readRow(0)]).toEqual([3, 2, 1]);
+  expect(() => tensors.readFloats("encoder.x.weight")).toThrow(/by rows only/);
+  expect([...tensors.readFloats("other")]).toEqual([7]);
+  expect(() => tensors.readFloats("missing")).toThrow(/base has no missing/);
   using wrong = open("wrong", formatSafetensors({ "encoder.y.A": a }, { scale: "1" }));
   expect(() => addAdapter(base, wrong)).toThrow(/does not fit the model: encoder.y/);
   using short = open("short", formatSafetensors({ other }).subarray(0, -1));
-  expect(() => short.read("other")).toThrow(/ends after \d+ bytes/);
+  expect(() => short.readFloats("other")).toThrow(/ends after \d+ bytes/);
 });
 
 test(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
@@ -15,16 +15,28 @@ const [BEFORE, AFTER] = [101, 102] as const;
 /** The thread that runs the model that ships with PML. */
 await serveTexts(() => {
   const { weights, weightsHash, tokenizer, adapter } = workerData as ModelPaths;
-  if (createHash("sha256").update(readFileSync(weights)).digest("hex") !== weightsHash)
-    throw new Error(`${weights} is not the file it should be`);
+  if (hashFile(weights) !== weightsHash) throw new Error(`${weights} is not the file it should be`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
 });
 
+/** Piece by piece: the file would stay in memory for as long as this thread makes no other garbage. */
+function hashFile(path: string): string {
+  const hash = createHash("sha256");
+  const piece = new Uint8Array(64 * 1024);
+  const file = openSync(path, "r");
+  try {
+    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) hash.update(piece.subarray(0, read));
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
+}
+
 function readEncoder(weights: string, adapter: string | undefined): Encoder {
-  using base = new SafetensorsFile(weights);
+  const base = new SafetensorsFile(weights);
   if (adapter === undefined) return new Encoder(base);
   using changes = new SafetensorsFile(adapter);
   return new Encoder(addAdapter(base, changes));

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-export interface Tensor {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+/** The values of a row, which the next one takes the place of. */
+export type ReadRow = (row: number) => Float32Array;
 
 /** Arrays of numbers by name. */
 export interface Tensors {
   has(name: string): boolean;
-  read(name: string): Tensor;
+  /** All values: for small ones. */
+  readFloats(name: string): Float32Array;
+  /** For large ones, so that they are never in memory as a whole. */
+  openRows(name: string): ReadRow;
 }
 
 interface HeaderEntry {
@@ -21,8 +21,8 @@ interface HeaderEntry {
 const LENGTH_BYTES = 8;
 
 /**
- * A file of named arrays: eight bytes with the length of a JSON header, the header, the bytes of all arrays. They are
- * read one by one, so that a large file is never in memory as a whole.
+ * A file of named arrays: eight bytes with the length of a JSON header, the header, the bytes of all arrays, of half or
+ * single precision.
  */
 export class SafetensorsFile implements Tensors, Disposable {
   readonly metadata: Readonly<Record<string, string>>;
@@ -52,28 +52,56 @@ export class SafetensorsFile implements Tensors, Disposable {
     return this.#entries.has(name);
   }
 
-  read(name: string): Tensor {
-    const entry = this.#entries.get(name);
-    if (entry === undefined) throw new Error(`${this.#path} has no ${name}`);
-    const [from, to] = entry.data_offsets;
-    return { dtype: entry.dtype, shape: entry.shape, bytes: this.#readAt(this.#start + from, to - from) };
+  readFloats(name: string): Float32Array {
+    const { dtype, data_offsets } = this.#find(name);
+    const [from, to] = data_offsets;
+    return createDecoder(dtype, this.#readAt(this.#start + from, to - from))();
+  }
+
+  openRows(name: string): ReadRow {
+    const { dtype, shape, data_offsets } = this.#find(name);
+    const [from, to] = data_offsets;
+    const bytes = new Uint8Array((to - from) / (shape[0] ?? 1));
+    const decode = createDecoder(dtype, bytes);
+    return (row) => {
+      this.#fill(bytes, this.#start + from + row * bytes.length);
+      return decode();
+    };
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#file);
   }
 
+  #find(name: string): HeaderEntry {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw new Error(`${this.#path} has no ${name}`);
+    return entry;
+  }
+
   #readAt(position: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
-    const read = readSync(this.#file, bytes, { position });
-    if (read !== length) throw new Error(`${this.#path} ends after ${position + read} bytes, too early`);
+    this.#fill(bytes, position);
     return bytes;
+  }
+
+  #fill(bytes: Uint8Array, position: number): void {
+    const read = readSync(this.#file, bytes, { position });
+    if (read !== bytes.length) throw new Error(`${this.#path} ends after ${position + read} bytes, too early`);
   }
 }
 
-/** Values of a tensor of half or single precision. */
-export function readFloats({ dtype, bytes }: Tensor): Float32Array {
-  if (dtype === "F16") return Float32Array.from(new Float16Array(bytes.buffer));
-  if (dtype === "F32") return new Float32Array(bytes.buffer);
-  throw new Error(`tensors of type ${dtype} are not read here`);
+/** Says which numbers the bytes are at the moment, in the same place each time. */
+function createDecoder(dtype: string, bytes: Uint8Array<ArrayBuffer>): () => Float32Array {
+  if (dtype === "F32") {
+    const floats = new Float32Array(bytes.buffer);
+    return () => floats;
+  }
+  if (dtype !== "F16") throw new Error(`arrays of type ${dtype} are not read here`);
+  const halves = new Float16Array(bytes.buffer);
+  const floats = new Float32Array(halves.length);
+  return () => {
+    floats.set(halves);
+    return floats;
+  };
 }

@@ -1,4 +1,4 @@
-import { readFloats, type Tensors } from "../safetensors.ts";
+import type { ReadRow, Tensors } from "../safetensors.ts";
 import { BLOCK, BLOCK_FACTORS_BYTES } from "./linear-kernel.ts";
 import type { Arena } from "./arena.ts";
 import { ACTIVATION_RANGE, HEAD_WIDTH, LAYERS, SHORT_BYTES, WIDTH } from "./shape.ts";
@@ -25,7 +25,8 @@ export interface EncoderLayer {
 }
 
 export interface EncoderWeights {
-  readonly words: Float16Array<ArrayBuffer>;
+  /** The vectors of word pieces: half of the model, of which a text needs a few rows. */
+  readonly readWord: ReadRow;
   /** Of each position, with what is the same for every text added. */
   readonly positions: Float32Array;
   readonly embeddedNorm: number;
@@ -34,15 +35,19 @@ export interface EncoderWeights {
 
 /** Puts the weights of the model into memory as the kernels want them. */
 export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeights {
-  const floats = (name: string): Float32Array => readFloats(tensors.read(name));
+  const floats = (name: string): Float32Array => tensors.readFloats(name);
   const norm = (name: string): number => arena.putFloats([...floats(`${name}.weight`), ...floats(`${name}.bias`)]);
   const linear = (...parts: readonly LinearPart[]): LinearLayer =>
     packLinear(
-      parts.map(({ name, times = 1 }) => ({ weight: floats(`${name}.weight`), bias: floats(`${name}.bias`), times })),
+      parts.map(({ name, times = 1 }) => ({
+        readRow: tensors.openRows(`${name}.weight`),
+        bias: floats(`${name}.bias`),
+        times,
+      })),
       arena,
     );
   return {
-    words: new Float16Array(tensors.read("embeddings.word_embeddings.weight").bytes.buffer),
+    readWord: tensors.openRows("embeddings.word_embeddings.weight"),
     positions: addToRows(
       floats("embeddings.position_embeddings.weight"),
       floats("embeddings.token_type_embeddings.weight"),
@@ -74,7 +79,7 @@ interface LinearPart {
 }
 
 interface Matrix {
-  readonly weight: Float32Array;
+  readonly readRow: ReadRow;
   readonly bias: Float32Array;
   /** The outputs are multiplied by it. */
   readonly times: number;
@@ -88,15 +93,15 @@ function addToRows(rows: Float32Array, others: Float32Array): Float32Array {
 /** Matrices with the same inputs as one, with as many bits for each output as its sum can do with. */
 export function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
   const outputs = matrices.reduce((sum, { bias }) => sum + bias.length, 0);
-  const inputs = matrices.reduce((sum, { weight }) => sum + weight.length, 0) / outputs;
+  const inputs = matrices[0]?.readRow(0).length ?? 0;
   const weights = arena.allocate(outputs * inputs * SHORT_BYTES);
   const factors = arena.allocate((outputs / BLOCK) * BLOCK_FACTORS_BYTES);
   const packed = new Int16Array(arena.buffer, weights, outputs * inputs);
   const packedFactors = new Float32Array(arena.buffer, factors, (outputs / BLOCK) * 2 * BLOCK);
   let output = 0;
-  for (const { weight, bias, times } of matrices) {
+  for (const { readRow, bias, times } of matrices) {
     for (const [row, added] of bias.entries()) {
-      const values = weight.subarray(row * inputs, (row + 1) * inputs);
+      const values = readRow(row);
       const scale = scaleOf(values);
       packRow({ values, scale, target: packed.subarray(blockStart(output) * inputs), lane: output % BLOCK });
       const place = blockStart(output) * 2 + (output % BLOCK);

@@ -43,6 +43,7 @@ export class Encoder {
   readonly #run: ReturnType<ReturnType<typeof compileKernels<typeof KERNELS>>>;
   readonly #at: ReturnType<typeof allocateRows>;
 
+  /** The tensors stay in use. */
   constructor(tensors: Tensors) {
     this.#weights = readEncoderWeights(tensors, this.#arena);
     this.#at = allocateRows(this.#arena);
@@ -66,7 +67,7 @@ export class Encoder {
   }
 
   #embed(texts: readonly (readonly number[])[]): void {
-    const { words, positions, embeddedNorm } = this.#weights;
+    const { readWord, positions, embeddedNorm } = this.#weights;
     const { state, update } = this.#at;
     const count = texts.flat().length;
     const rows = this.#floats(state, count * WIDTH);
@@ -74,7 +75,7 @@ export class Encoder {
     let row = 0;
     for (const tokens of texts) {
       for (const [position, token] of tokens.entries()) {
-        rows.set(words.subarray(token * WIDTH, (token + 1) * WIDTH), row * WIDTH);
+        rows.set(readWord(token), row * WIDTH);
         added.set(positions.subarray(position * WIDTH, (position + 1) * WIDTH), row * WIDTH);
         row += 1;
       }
