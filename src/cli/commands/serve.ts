@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { InvalidArgumentError } from "commander";
-import { environment } from "../../config/environment.ts";
+import { environment, shareCompileCache } from "../../config/environment.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../errors.ts";
@@ -25,6 +25,7 @@ export const serve: Command = {
   options: [...serveOptions, { flags: "--exit-when-idle", description: "end when no client needs it", hidden: true }],
   async run({ options, terminal }): Promise<Answer> {
     keepHeapSmall();
+    shareCompileCache();
     const inBackground = process.send !== undefined;
     const report = reportToParent();
     try {
