@@ -5,9 +5,13 @@ import { promisify } from "node:util";
 const { O_APPEND, O_CREAT, O_DSYNC, O_RDONLY, O_WRONLY } = constants;
 const writeTo = promisify(write);
 
+/** The file is emptied when it has been settled for a while, or is this large: that costs as much as a line. */
+const EMPTY_AFTER_MS = 1_000;
+const EMPTY_AT_BYTES = 1024 * 1024;
+
 /**
- * Lines that are on disk before anybody is told of what they say, and gone again once the database has all
- * of them. What is in it at a start was left by a process that died in between.
+ * Lines that are on disk before anybody is told of what they say, and gone again soon after the database has
+ * all of them. What is in it at a start was left by a process that died, and may be in the database or not.
  */
 export class FinishLog implements Disposable {
   /** Without a last line that was never whole: nobody was told of that one. */
@@ -16,6 +20,7 @@ export class FinishLog implements Disposable {
   #size: number;
   #unsettled: number;
   #gathering: string[] | undefined;
+  #emptying: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
@@ -45,11 +50,19 @@ export class FinishLog implements Disposable {
   /** The database has what one line says. */
   settle(): void {
     this.#unsettled -= 1;
-    if (this.#unsettled === 0 && this.#gathering === undefined) this.#cut(0);
+    if (this.#size > EMPTY_AT_BYTES) this.#empty();
+    this.#emptying ??= setTimeout(() => this.#empty(), EMPTY_AFTER_MS).unref();
   }
 
   [Symbol.dispose](): void {
+    this.#empty();
     closeSync(this.#file);
+  }
+
+  #empty(): void {
+    clearTimeout(this.#emptying);
+    this.#emptying = undefined;
+    if (this.#unsettled === 0 && this.#gathering === undefined) this.#cut(0);
   }
 
   async #write(lines: readonly string[]): Promise<void> {
