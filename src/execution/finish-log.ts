@@ -1,8 +1,9 @@
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, write } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, write } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { syncPath } from "../sync-path.ts";
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DSYNC, O_WRONLY } = constants;
 const writeTo = promisify(write);
 
 /** The file is emptied when it has been settled for a while, or is this large: that costs as much as a line. */
@@ -26,7 +27,7 @@ export class FinishLog implements Disposable {
   constructor(path: string) {
     // What is written so is on disk when the call returns.
     this.#file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_DSYNC, 0o600);
-    syncFolder(dirname(path));
+    syncPath(dirname(path)); // or it could be gone after a power cut
     const text = readFileSync(path, "utf8");
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     this.#size = Buffer.byteLength(whole);
@@ -90,11 +91,4 @@ export class FinishLog implements Disposable {
     ftruncateSync(this.#file, size);
     this.#size = size;
   }
-}
-
-/** A file is there after a power cut only if its folder says so. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, O_RDONLY);
-  fsyncSync(folder);
-  closeSync(folder);
 }
