@@ -42,6 +42,7 @@ export function parseProgram(source: string): ParseOutcome {
   if (block === undefined || program.body.length !== 1) {
     return { kind: "problem", problem: strayBrace(WRAPPER_START.length) };
   }
+  program.body.length = 0;
   return { kind: "parsed", program: { text, root: block, body: block.body, comments } };
 }
 

@@ -39,14 +39,13 @@ export class ProgramHash implements TreeVisitor {
     this.#text.write(VERSION);
   }
 
-  enter(node: Node, key: string): void {
-    if (isIgnored(node)) return;
-    describe(node, key, this.#text);
-  }
+  readonly enter = (node: Node, key: string): void => {
+    if (!isIgnored(node)) describe(node, key, this.#text);
+  };
 
-  leave(node: Node): void {
+  readonly leave = (node: Node): void => {
     if (!isIgnored(node)) this.#text.write(")");
-  }
+  };
 
   digest(): string {
     return this.#text.digest();
@@ -60,18 +59,21 @@ function isIgnored(node: Node): boolean {
 
 function describe(node: Node, key: string, text: HashedText): void {
   const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) text.write(`${heads.join(key, "Name ")}${JSON.stringify(plainKey)}`);
-  else if (node.type === "Literal") text.write(`${heads.join(key, "Literal ")}${describeLiteral(node)}`);
-  else if (node.type === "TemplateElement") text.write(`${heads.join(key, "Text ")}${JSON.stringify(node.value.raw)}`);
+  if (plainKey !== undefined) write(text, heads.join(key, "Name "), JSON.stringify(plainKey));
+  else if (node.type === "Identifier") write(text, heads.join(key, "Identifier name="), node.name);
+  else if (node.type === "Literal") write(text, heads.join(key, "Literal "), describeLiteral(node));
+  else if (node.type === "TemplateElement") write(text, heads.join(key, "Text "), JSON.stringify(node.value.raw));
+  else if (node.type === "PrivateIdentifier") write(text, heads.join(key, "PrivateIdentifier name="), node.name);
   else {
     text.write(heads.join(key, node.type));
-    if (node.type === "Identifier" || node.type === "PrivateIdentifier") {
-      text.write(" name=");
-      text.write(node.name);
-    } else if (node.type === "ArrayExpression" || node.type === "ArrayPattern")
-      text.write(describeHoles(node.elements));
+    if (node.type === "ArrayExpression" || node.type === "ArrayPattern") text.write(describeHoles(node.elements));
     else writeFields(node, text);
   }
+}
+
+function write(text: HashedText, head: string, content: string): void {
+  text.write(head);
+  text.write(content);
 }
 
 function writeFields(node: Node, text: HashedText): void {

@@ -1,8 +1,8 @@
 import { namesIn } from "./patterns.ts";
 import {
   type ByType,
+  forTypes,
   type FunctionNode,
-  handlerOf,
   isFunction,
   type Node,
   type NodeOf,
@@ -51,30 +51,26 @@ interface FreeName {
   readonly writes: Write[];
 }
 
-const BLOCKS: ReadonlySet<Node["type"]> = new Set<Node["type"]>([
-  "BlockStatement",
-  "ForStatement",
-  "ForInStatement",
-  "ForOfStatement",
-  "SwitchStatement",
-  "CatchClause",
-  "StaticBlock",
-  "ClassExpression",
-  "TSEnumDeclaration",
-]);
-/** What has a scope of its own. */
-const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
-  ...BLOCKS,
+/** What has a scope of its own; bodies of functions share that of the parameters. */
+const SCOPED: readonly Node["type"][] = [
   "FunctionDeclaration",
   "FunctionExpression",
   "ArrowFunctionExpression",
-]);
+  "BlockStatement",
+  "StaticBlock",
+  "SwitchStatement",
+  "ForStatement",
+  "ForInStatement",
+  "ForOfStatement",
+  "CatchClause",
+  "ClassExpression",
+  "TSEnumDeclaration",
+];
 const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
 const BUILTINS = ["args", "mcp", "capabilities"] as const;
 
 /** Who is meant by which name. Complete after `finish`. */
 export class Scopes implements TreeVisitor {
-  readonly leaves = SCOPED;
   readonly functions = new Map<Node, FunctionInfo>();
   /** Names declared nowhere. */
   readonly free = new Map<string, FreeName>();
@@ -123,25 +119,34 @@ export class Scopes implements TreeVisitor {
     return given.some(({ type }) => type === "SpreadElement") ? undefined : given.at(-1);
   }
 
-  enter(node: Node, key: string): void {
-    if (isFunction(node)) this.#enterFunction(node);
-    else if (BLOCKS.has(node.type) && !isBodyOfFunction(node)) this.#push(false);
-    handlerOf(this.#declarations, node)?.(node);
-    this.#writeAt(node);
-    if (node.type === "Identifier" && isReference(node, key) && !this.#declared.has(node)) {
-      this.#references.push({ node, scope: this.#scope });
-    }
-    if (node.type === "ReturnStatement" || node.type === "YieldExpression") {
-      if (node.argument !== null) this.#functionStack.at(-1)?.returns.push(node.argument);
-    }
-  }
+  readonly enter: ByType<readonly [string], void> = {
+    FunctionDeclaration: (node) => this.#enterFunction(node),
+    FunctionExpression: (node) => this.#enterFunction(node),
+    ArrowFunctionExpression: (node) => this.#enterFunction(node),
+    BlockStatement: (node) => isBodyOfFunction(node) || this.#push(false),
+    StaticBlock: () => this.#push(false),
+    SwitchStatement: () => this.#push(false),
+    ForStatement: () => this.#push(false),
+    ForInStatement: (node) => this.#enterEach(node),
+    ForOfStatement: (node) => this.#enterEach(node),
+    CatchClause: (node) => this.#enterCatch(node),
+    ClassDeclaration: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
+    ClassExpression: (node) => this.#enterClass(node),
+    TSEnumDeclaration: (node) => this.#enterEnum(node),
+    VariableDeclarator: (node) => this.#declareVariable(node),
+    AssignmentExpression: (node) => this.#assign(node),
+    UpdateExpression: (node) => this.#writePattern(node.argument, "update"),
+    CallExpression: (node) => this.#fillByCall(node),
+    Identifier: (node, key) => this.#refer(node, key),
+    ReturnStatement: ({ argument }) => argument && this.#functionStack.at(-1)?.returns.push(argument),
+    YieldExpression: ({ argument }) => argument && this.#functionStack.at(-1)?.returns.push(argument),
+  };
 
-  leave(node: Node): void {
+  readonly leave = forTypes<readonly []>(SCOPED, (node) => {
+    if (isBodyOfFunction(node)) return;
     if (isFunction(node)) this.#functionStack.pop();
-    if (isFunction(node) || (BLOCKS.has(node.type) && !isBodyOfFunction(node))) {
-      this.#scope = this.#scope.parent ?? this.#root;
-    }
-  }
+    this.#scope = this.#scope.parent ?? this.#root;
+  });
 
   finish(): void {
     for (const { node, scope } of this.#references) this.#resolve(node, scope);
@@ -161,32 +166,40 @@ export class Scopes implements TreeVisitor {
     if (node.type === "FunctionDeclaration" && node.id !== null) this.#declare(node.id, this.#scope, "other");
     this.#push(true);
     if (node.type === "FunctionExpression" && node.id !== null) this.#declare(node.id, this.#scope, "other");
-    for (const parameter of node.params) this.#declarePattern(parameter, this.#scope, { kind: "parameter" });
+    for (const parameter of node.params) this.#declarePattern(parameter, this.#scope, "parameter");
   }
 
-  readonly #declarations: ByType<readonly [], void> = {
-    VariableDeclarator: (node) => this.#declareVariable(node),
-    CatchClause: (node) => node.param && this.#declarePattern(node.param, this.#scope, { kind: "other" }),
-    ClassDeclaration: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
-    ClassExpression: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
-    TSEnumDeclaration: (node) => this.#declareEnum(node),
-  };
+  #enterEach({ left, right }: NodeOf<"ForInStatement" | "ForOfStatement">): void {
+    this.#push(false);
+    if (left.type !== "VariableDeclaration") this.#writePattern(left, "each", right);
+  }
+
+  #enterCatch({ param }: NodeOf<"CatchClause">): void {
+    this.#push(false);
+    if (param !== null) this.#declarePattern(param, this.#scope, "other");
+  }
+
+  #enterClass({ id }: NodeOf<"ClassExpression">): void {
+    this.#push(false);
+    if (id !== null) this.#declare(id, this.#scope, "other");
+  }
+
+  /** Members can use each other by name. */
+  #enterEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
+    this.#declare(id, this.#scope, "other");
+    this.#push(false);
+    for (const member of body.members) {
+      if (member.id.type === "Identifier") this.#declare(member.id, this.#scope, "other");
+    }
+  }
 
   #declareVariable({ id, init, parent: declaration }: NodeOf<"VariableDeclarator">): void {
     if (declaration?.type !== "VariableDeclaration") return;
     const scope = declaration.kind === "var" ? this.#functionScope() : this.#scope;
     const loop = declaration.parent;
-    const each = loop?.type === "ForOfStatement" || loop?.type === "ForInStatement";
-    const source = each ? loop.right : init;
-    this.#declarePattern(id, scope, { kind: each ? "each" : "init", ...(source && { source }) });
-  }
-
-  /** Members can use each other by name. */
-  #declareEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
-    this.#declare(id, this.#scope.parent ?? this.#root, "other");
-    for (const member of body.members) {
-      if (member.id.type === "Identifier") this.#declare(member.id, this.#scope, "other");
-    }
+    if (loop?.type === "ForOfStatement" || loop?.type === "ForInStatement") {
+      this.#declarePattern(id, scope, "each", loop.right);
+    } else this.#declarePattern(id, scope, "init", init ?? undefined);
   }
 
   #functionScope(): Scope {
@@ -195,8 +208,9 @@ export class Scopes implements TreeVisitor {
     return scope;
   }
 
-  #declarePattern(pattern: Node, scope: Scope, how: { readonly kind: Write["kind"]; readonly source?: Node }): void {
-    for (const target of namesIn(pattern)) this.#declare(target, scope, how.kind, how.source, target === pattern);
+  #declarePattern(pattern: Node, scope: Scope, kind: Write["kind"], source?: Node): void {
+    if (pattern.type === "Identifier") this.#declare(pattern, scope, kind, source);
+    else for (const target of namesIn(pattern)) this.#declare(target, scope, kind, source, false);
   }
 
   // oxlint-disable-next-line max-params -- the parts of one declaration
@@ -212,19 +226,18 @@ export class Scopes implements TreeVisitor {
     if (kind !== "init" || source !== undefined) binding.writes.push({ kind, target, source, whole });
   }
 
-  #writeAt(node: Node): void {
-    if (node.type === "AssignmentExpression") {
-      const kind = node.operator === "=" ? "assign" : "update";
-      this.#writePattern(node.left, kind, node.right);
-      this.#fill(node.left, node.right);
-    } else if (node.type === "UpdateExpression") this.#writePattern(node.argument, "update");
-    else if (node.type === "ForOfStatement" || node.type === "ForInStatement") {
-      if (node.left.type !== "VariableDeclaration") this.#writePattern(node.left, "each", node.right);
-    } else if (node.type === "CallExpression" && node.callee.type === "MemberExpression") {
-      const { property } = node.callee;
-      if (property.type !== "Identifier" || !FILLING.has(property.name)) return;
-      for (const argument of node.arguments) this.#fill(node.callee, argument);
-    }
+  #assign({ left, operator, right }: NodeOf<"AssignmentExpression">): void {
+    this.#writePattern(left, operator === "=" ? "assign" : "update", right);
+    this.#fill(left, right);
+  }
+
+  #fillByCall({ callee, arguments: given }: NodeOf<"CallExpression">): void {
+    if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return;
+    if (FILLING.has(callee.property.name)) for (const argument of given) this.#fill(callee, argument);
+  }
+
+  #refer(node: Identifier, key: string): void {
+    if (isReference(node, key) && !this.#declared.has(node)) this.#references.push({ node, scope: this.#scope });
   }
 
   #writePattern(pattern: Node, kind: Write["kind"], source?: Node): void {

@@ -36,11 +36,6 @@ const TYPE_KEYS = new Set([
   "decorators",
 ]);
 
-/** Keys of children that exist when the program runs. */
-const runtimeKeys: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(visitorKeys).map(([type, keys]) => [type, keys.filter((key) => !TYPE_KEYS.has(key))]),
-);
-
 export function isFunction(node: Node): node is FunctionNode {
   return (
     node.type === "ArrowFunctionExpression" ||
@@ -95,13 +90,44 @@ function isTypeOnly(node: Node): boolean {
   return TYPE_ONLY.has(node.type) || (DECLARABLE.has(node.type) && (node as { declare?: boolean }).declare === true);
 }
 
+/** What is known of all nodes of one type. */
+interface Syntax {
+  readonly type: Node["type"];
+  /** Keys of children that exist when the program runs. */
+  readonly keys: readonly string[];
+  readonly isWrapper: boolean;
+  /** Some of them are not there when the program runs. */
+  readonly canBeTypeOnly: boolean;
+}
+
+const SYNTAX: ReadonlyMap<string, Syntax> = new Map(
+  Object.entries(visitorKeys).map(([type, keys]) => [type, describeSyntax(type as Node["type"], keys)]),
+);
+
+function describeSyntax(type: Node["type"], keys: readonly string[]): Syntax {
+  return {
+    type,
+    keys: keys.filter((key) => !TYPE_KEYS.has(key)),
+    isWrapper: WRAPPERS.has(type),
+    canBeTypeOnly: type === "MethodDefinition" || TYPE_ONLY.has(type) || DECLARABLE.has(type),
+  };
+}
+
+/** What is done with nodes: the same with each, or by type. */
+export type NodeAction<Rest extends readonly unknown[]> = ((node: Node, ...rest: Rest) => void) | ByType<Rest, void>;
+
+/** The same for nodes of these types. */
+export function forTypes<Rest extends readonly unknown[]>(
+  types: Iterable<string>,
+  action: (node: Node, ...rest: Rest) => void,
+): ByType<Rest, void> {
+  return Object.fromEntries(Array.from(types, (type) => [type, action]));
+}
+
 export interface TreeVisitor {
-  /** Types of nodes it wants to be told of; all where it does not say. */
-  readonly enters?: ReadonlySet<string>;
-  readonly leaves?: ReadonlySet<string>;
   /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
-  enter?(node: Node, key: string): void;
-  leave?(node: Node): void;
+  readonly enter?: NodeAction<readonly [key: string]>;
+  readonly leave?: NodeAction<readonly []>;
   /** `inner` took the place of `wrapper` in the tree. */
   unwrap?(wrapper: Wrapper, inner: Node): void;
   /** A declaration that is not there when the program runs; not entered. */
@@ -122,13 +148,9 @@ type Children = Node | (Node | null)[] | null | undefined;
 const ENTERED = "entered";
 
 /** What is to be done with nodes of one type; looked up once for each node. */
-interface Kind {
-  readonly keys: readonly string[];
-  readonly isWrapper: boolean;
-  /** Some of them are not there when the program runs. */
-  readonly canBeTypeOnly: boolean;
-  readonly entering: readonly TreeVisitor[];
-  readonly leaving: readonly TreeVisitor[];
+interface Kind extends Syntax {
+  readonly entering: readonly ((node: Node, key: string) => void)[];
+  readonly leaving: readonly ((node: Node) => void)[];
 }
 
 class Traversal {
@@ -145,28 +167,32 @@ class Traversal {
   run(root: Node): void {
     this.#push(root, "", this.#kindOf(root));
     for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
-      const key = this.#stackKeys.pop() ?? "";
-      const kind = this.#stackKinds.pop() ?? this.#kindOf(node);
-      if (key === ENTERED) for (const visitor of kind.leaving) visitor.leave?.(node);
-      else {
-        if (kind.leaving.length > 0) this.#push(node, ENTERED, kind);
-        this.#pushChildren(node, kind.keys);
-        for (const visitor of kind.entering) visitor.enter?.(node, key);
-      }
+      const key = this.#stackKeys.pop() as string;
+      const kind = this.#stackKinds.pop() as Kind;
+      if (key === ENTERED) leave(node, kind);
+      else this.#enter(node, key, kind);
     }
+  }
+
+  #enter(node: Node, key: string, kind: Kind): void {
+    const { keys, entering, leaving } = kind;
+    if (keys.length > 0) {
+      if (leaving.length > 0) this.#push(node, ENTERED, kind);
+      this.#pushChildren(node, keys);
+    }
+    for (let index = 0; index < entering.length; index += 1) entering[index]?.(node, key);
+    if (keys.length === 0) leave(node, kind);
   }
 
   #kindOf({ type }: Node): Kind {
     const known = this.#kinds.get(type);
     if (known !== undefined) return known;
     const kind: Kind = {
-      keys: runtimeKeys[type] ?? [],
-      isWrapper: WRAPPERS.has(type),
-      canBeTypeOnly: type === "MethodDefinition" || TYPE_ONLY.has(type) || DECLARABLE.has(type),
-      entering: this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true)),
-      leaving: this.#visitors.filter((visitor) => "leave" in visitor && (visitor.leaves?.has(type) ?? true)),
+      ...(SYNTAX.get(type) ?? describeSyntax(type, [])),
+      entering: this.#visitors.flatMap(({ enter }) => actionFor(type, enter) ?? []),
+      leaving: this.#visitors.flatMap((visitor) => actionFor(type, visitor.leave) ?? []),
     };
-    this.#kinds.set(type, kind);
+    this.#kinds.set(kind.type, kind);
     return kind;
   }
 
@@ -204,6 +230,8 @@ class Traversal {
     const inner = outer.isWrapper ? this.#unwrap(child as Wrapper) : child;
     const kind = inner === child ? outer : this.#kindOf(inner);
     inner.parent = parent;
+    // The parser gives each node a text of its own; comparing and looking up the one that is known is far cheaper.
+    (inner as { type: string }).type = kind.type;
     if (kind.canBeTypeOnly && isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
     else this.#push(inner, key, kind);
     return inner;
@@ -216,6 +244,17 @@ class Traversal {
     for (const wrapper of wrappers) for (const visitor of this.#visitors) visitor.unwrap?.(wrapper, inner);
     return inner;
   }
+}
+
+function leave(node: Node, { leaving }: Kind): void {
+  for (let index = 0; index < leaving.length; index += 1) leaving[index]?.(node);
+}
+
+function actionFor<Rest extends readonly unknown[]>(
+  type: Node["type"],
+  action: NodeAction<Rest> | undefined,
+): ((node: Node, ...rest: Rest) => void) | undefined {
+  return typeof action === "function" ? action : (action?.[type] as ((node: Node, ...rest: Rest) => void) | undefined);
 }
 
 /** Spreading a long list into `push` would overrun the stack. */
@@ -232,7 +271,7 @@ export function childrenOf(node: Node): Node[] {
 
 export function pushChildren(children: Node[], node: Node): void {
   const fields = node as unknown as Record<string, Children>;
-  for (const key of runtimeKeys[node.type] ?? []) {
+  for (const key of SYNTAX.get(node.type)?.keys ?? []) {
     const value = fields[key];
     if (Array.isArray(value)) addChildren(children, value);
     else if (value !== null && value !== undefined) children.push(value);
