@@ -1,6 +1,6 @@
 import type { Binding, Scopes } from "./scopes.ts";
 import { findWaitingCall } from "./started-lists.ts";
-import { type ByType, isFunction, type Node, type NodeOf, pushAll, type TreeVisitor } from "./syntax-tree.ts";
+import { type ByType, type Entering, isFunction, type Node, type NodeOf, pushAll, type TreeVisitor } from "./syntax-tree.ts";
 
 const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "ForStatement",
@@ -17,7 +17,11 @@ export class Activity implements TreeVisitor {
   /** Can leave the statement list it is in. */
   readonly #exits = new Set<Node>();
 
-  readonly enter: ByType<readonly [], void> = {
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
+  }
+
+  readonly #entering: ByType<readonly [], void> = {
     ReturnStatement: (node) => this.#markExit(node, isNoTarget),
     ThrowStatement: (node) => this.#markExit(node, isNoTarget),
     BreakStatement: (node) => this.#markJump(node),

@@ -1,5 +1,5 @@
 import { HashedText } from "./hashed-text.ts";
-import { type Node, staticKey, type TreeVisitor } from "./syntax-tree.ts";
+import { type ByType, type Entering, type Leaving, type Node, type NodeOf, staticKey, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";
@@ -28,6 +28,26 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
 /** Lists in which an empty statement means nothing. */
 const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "StaticBlock", "SwitchCase"]);
 
+/** What stands for a node instead of the name of its type. */
+const WORDS: { readonly [T in Node["type"]]?: string } = {
+  Identifier: "Identifier name=",
+  Literal: "Literal ",
+  PrivateIdentifier: "PrivateIdentifier name=",
+  TemplateElement: "Text ",
+};
+/** Stands for a key that could as well be written in quotes. */
+const NAME = "Name ";
+
+/** What counts of a node that is more than some of its fields. */
+const CONTENTS: ByType<readonly [], string> = {
+  ArrayExpression: ({ elements }) => describeHoles(elements),
+  ArrayPattern: ({ elements }) => describeHoles(elements),
+  Identifier: ({ name }) => name,
+  Literal: describeLiteral,
+  PrivateIdentifier: ({ name }) => name,
+  TemplateElement: ({ value }) => JSON.stringify(value.raw),
+};
+
 /**
  * Hashes the tree instead of the text: comments, formatting, semicolons, quotes, redundant parentheses and types are not in
  * it, and everything else is.
@@ -39,74 +59,75 @@ export class ProgramHash implements TreeVisitor {
     this.#text.write(VERSION);
   }
 
-  readonly enter = (node: Node, key: string): void => {
-    if (!isIgnored(node)) describe(node, key, this.#text);
-  };
+  enter(type: Node["type"]): Entering {
+    const text = this.#text;
+    const heads = headsOf(WORDS[type] ?? type);
+    const fields = COUNTED[type] ?? [];
+    const contentOf = CONTENTS[type] as ((node: Node) => string) | undefined;
+    return (node, key) => {
+      if (isIgnored(node, type)) return;
+      const plainKey = key === "key" ? plainKeyOf(node) : undefined;
+      if (plainKey !== undefined) {
+        text.write(headsOf(NAME).at(key));
+        text.write(JSON.stringify(plainKey));
+      } else {
+        text.write(heads.at(key));
+        if (contentOf !== undefined) text.write(contentOf(node));
+        else for (const field of fields) writeField(text, node, field);
+      }
+    };
+  }
 
-  readonly leave = (node: Node): void => {
-    if (!isIgnored(node)) this.#text.write(")");
-  };
+  leave(type: Node["type"]): Leaving {
+    return (node) => {
+      if (!isIgnored(node, type)) this.#text.write(")");
+    };
+  }
 
   digest(): string {
     return this.#text.digest();
   }
 }
 
-function isIgnored(node: Node): boolean {
-  if (node.type === "EmptyStatement") return node.parent !== undefined && LISTS.has(node.parent.type);
-  return node.type === "Identifier" && node.name === "this";
+function isIgnored(node: Node, type: Node["type"]): boolean {
+  if (type === "Identifier") return (node as NodeOf<"Identifier">).name === "this";
+  return type === "EmptyStatement" && LISTS.has(node.parent?.type ?? "");
 }
 
-function describe(node: Node, key: string, text: HashedText): void {
-  const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) write(text, heads.join(key, "Name "), JSON.stringify(plainKey));
-  else if (node.type === "Identifier") write(text, heads.join(key, "Identifier name="), node.name);
-  else if (node.type === "Literal") write(text, heads.join(key, "Literal "), describeLiteral(node));
-  else if (node.type === "TemplateElement") write(text, heads.join(key, "Text "), JSON.stringify(node.value.raw));
-  else if (node.type === "PrivateIdentifier") write(text, heads.join(key, "PrivateIdentifier name="), node.name);
-  else {
-    text.write(heads.join(key, node.type));
-    if (node.type === "ArrayExpression" || node.type === "ArrayPattern") text.write(describeHoles(node.elements));
-    else writeFields(node, text);
-  }
+function writeField(text: HashedText, node: Node, field: string): void {
+  const value = (node as unknown as Record<string, unknown>)[field];
+  if (value === false) return;
+  text.write(` ${field}=`);
+  text.write(String(value));
 }
 
-function write(text: HashedText, head: string, content: string): void {
-  text.write(head);
-  text.write(content);
-}
+/** What a node starts with, by the key it has in its parent; made once, as nearly every node has the same. */
+class Heads {
+  readonly #texts = new Map<string, string>();
+  readonly #word: string;
 
-function writeFields(node: Node, text: HashedText): void {
-  const counted = COUNTED[node.type];
-  if (counted === undefined) return;
-  const fields = node as unknown as Record<string, unknown>;
-  for (const field of counted) {
-    const value = fields[field];
-    if (value !== false) text.write(fieldTexts.join(field, String(value)));
-  }
-}
-
-/** Two of few words in one text, which is made once: nearly every node has some. */
-class Joined {
-  readonly #texts = new Map<string, Map<string, string>>();
-  readonly #put: (first: string, second: string) => string;
-
-  constructor(put: (first: string, second: string) => string) {
-    this.#put = put;
+  constructor(word: string) {
+    this.#word = word;
   }
 
-  join(first: string, second: string): string {
-    const texts = this.#texts.get(first) ?? new Map<string, string>();
-    const known = texts.get(second);
+  at(key: string): string {
+    const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const text = this.#put(first, second);
-    this.#texts.set(first, texts.set(second, text));
+    const text = `\n${key}(${this.#word}`;
+    this.#texts.set(key, text);
     return text;
   }
 }
 
-const heads = new Joined((key, type) => `\n${key}(${type}`);
-const fieldTexts = new Joined((field, value) => ` ${field}=${value}`);
+const headsByWord = new Map<string, Heads>();
+
+function headsOf(word: string): Heads {
+  const known = headsByWord.get(word);
+  if (known !== undefined) return known;
+  const heads = new Heads(word);
+  headsByWord.set(word, heads);
+  return heads;
+}
 
 function describeHoles(elements: readonly unknown[]): string {
   return elements.map((element) => (element === null ? " hole" : " .")).join("");
@@ -118,7 +139,7 @@ function plainKeyOf({ parent }: Node): string | undefined {
     : undefined;
 }
 
-function describeLiteral(node: Extract<Node, { type: "Literal" }>): string {
+function describeLiteral(node: NodeOf<"Literal">): string {
   if ("regex" in node) return `/${node.regex.pattern}/${node.regex.flags}`;
   if ("bigint" in node) return `${node.bigint}n`;
   return JSON.stringify(node.value);

@@ -1,5 +1,5 @@
 import type { Problem } from "./problem.ts";
-import { type ByType, forTypes, handlerOf, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
+import { type ByType, type Entering, handlerOf, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Names of what the analysis writes into programs. */
 const RESERVED = "__pml";
@@ -15,10 +15,14 @@ type Refusal = Omit<Problem, "offset">;
 export class Refusals implements TreeVisitor {
   #problem: Problem | undefined;
 
-  readonly enter = forTypes<readonly []>(Object.keys(REFUSALS), (node) => {
+  enter(type: Node["type"]): Entering | undefined {
+    return REFUSALS[type] && this.#check;
+  }
+
+  readonly #check = (node: Node): void => {
     const refusal = this.#problem === undefined ? handlerOf(REFUSALS, node)?.(node) : undefined;
     if (refusal !== undefined) this.#problem = { offset: node.start, ...refusal };
-  });
+  };
 
   /** The first in the source. */
   get problem(): Problem | undefined {

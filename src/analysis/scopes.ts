@@ -1,9 +1,10 @@
 import { namesIn } from "./patterns.ts";
 import {
   type ByType,
-  forTypes,
+  type Entering,
   type FunctionNode,
   isFunction,
+  type Leaving,
   type Node,
   type NodeOf,
   type TreeVisitor,
@@ -52,7 +53,7 @@ interface FreeName {
 }
 
 /** What has a scope of its own; bodies of functions share that of the parameters. */
-const SCOPED: readonly Node["type"][] = [
+const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
   "FunctionDeclaration",
   "FunctionExpression",
   "ArrowFunctionExpression",
@@ -65,7 +66,7 @@ const SCOPED: readonly Node["type"][] = [
   "CatchClause",
   "ClassExpression",
   "TSEnumDeclaration",
-];
+]);
 const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
 const BUILTINS = ["args", "mcp", "capabilities"] as const;
 
@@ -119,7 +120,11 @@ export class Scopes implements TreeVisitor {
     return given.some(({ type }) => type === "SpreadElement") ? undefined : given.at(-1);
   }
 
-  readonly enter: ByType<readonly [string], void> = {
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
+  }
+
+  readonly #entering: ByType<readonly [string], void> = {
     FunctionDeclaration: (node) => this.#enterFunction(node),
     FunctionExpression: (node) => this.#enterFunction(node),
     ArrowFunctionExpression: (node) => this.#enterFunction(node),
@@ -142,11 +147,15 @@ export class Scopes implements TreeVisitor {
     YieldExpression: ({ argument }) => argument && this.#functionStack.at(-1)?.returns.push(argument),
   };
 
-  readonly leave = forTypes<readonly []>(SCOPED, (node) => {
+  leave(type: Node["type"]): Leaving | undefined {
+    return SCOPED.has(type) ? this.#leave : undefined;
+  }
+
+  readonly #leave = (node: Node): void => {
     if (isBodyOfFunction(node)) return;
     if (isFunction(node)) this.#functionStack.pop();
     this.#scope = this.#scope.parent ?? this.#root;
-  });
+  };
 
   finish(): void {
     for (const { node, scope } of this.#references) this.#resolve(node, scope);

@@ -1,6 +1,6 @@
 import type { Comment } from "oxc-parser";
 import { stripEnum } from "./strip-enum.ts";
-import type { ByType, Node, NodeOf, TreeVisitor, Wrapper } from "./syntax-tree.ts";
+import { type ByType, type Entering, type Node, type NodeOf, type TreeVisitor, type Wrapper } from "./syntax-tree.ts";
 import type { TextEdits } from "./text-edits.ts";
 
 type Range = { readonly start: number; readonly end: number };
@@ -39,7 +39,11 @@ export class TypeStripper implements TreeVisitor {
     for (const { start, end } of this.#removed) this.#edits.replace(start, end, this.#openEnds.has(end) ? ";" : " ");
   }
 
-  readonly enter: ByType<readonly [], void> = {
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
+  }
+
+  readonly #entering: ByType<readonly [], void> = {
     Identifier: (node) => this.#pattern(node),
     ObjectPattern: (node) => this.#pattern(node),
     ArrayPattern: (node) => this.#pattern(node),

@@ -113,21 +113,14 @@ function describeSyntax(type: Node["type"], keys: readonly string[]): Syntax {
   };
 }
 
-/** What is done with nodes: the same with each, or by type. */
-export type NodeAction<Rest extends readonly unknown[]> = ((node: Node, ...rest: Rest) => void) | ByType<Rest, void>;
+export type Entering = (node: Node, key: string) => void;
+export type Leaving = (node: Node) => void;
 
-/** The same for nodes of these types. */
-export function forTypes<Rest extends readonly unknown[]>(
-  types: Iterable<string>,
-  action: (node: Node, ...rest: Rest) => void,
-): ByType<Rest, void> {
-  return Object.fromEntries(Array.from(types, (type) => [type, action]));
-}
-
+/** Asked once for each type in the tree what is to be done with its nodes. */
 export interface TreeVisitor {
   /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
-  readonly enter?: NodeAction<readonly [key: string]>;
-  readonly leave?: NodeAction<readonly []>;
+  enter?(type: Node["type"]): Entering | undefined;
+  leave?(type: Node["type"]): Leaving | undefined;
   /** `inner` took the place of `wrapper` in the tree. */
   unwrap?(wrapper: Wrapper, inner: Node): void;
   /** A declaration that is not there when the program runs; not entered. */
@@ -149,8 +142,8 @@ const ENTERED = "entered";
 
 /** What is to be done with nodes of one type; looked up once for each node. */
 interface Kind extends Syntax {
-  readonly entering: readonly ((node: Node, key: string) => void)[];
-  readonly leaving: readonly ((node: Node) => void)[];
+  readonly entering: readonly Entering[];
+  readonly leaving: readonly Leaving[];
 }
 
 class Traversal {
@@ -189,8 +182,8 @@ class Traversal {
     if (known !== undefined) return known;
     const kind: Kind = {
       ...(SYNTAX.get(type) ?? describeSyntax(type, [])),
-      entering: this.#visitors.flatMap(({ enter }) => actionFor(type, enter) ?? []),
-      leaving: this.#visitors.flatMap((visitor) => actionFor(type, visitor.leave) ?? []),
+      entering: this.#visitors.flatMap((visitor) => visitor.enter?.(type) ?? []),
+      leaving: this.#visitors.flatMap((visitor) => visitor.leave?.(type) ?? []),
     };
     this.#kinds.set(kind.type, kind);
     return kind;
@@ -248,13 +241,6 @@ class Traversal {
 
 function leave(node: Node, { leaving }: Kind): void {
   for (let index = 0; index < leaving.length; index += 1) leaving[index]?.(node);
-}
-
-function actionFor<Rest extends readonly unknown[]>(
-  type: Node["type"],
-  action: NodeAction<Rest> | undefined,
-): ((node: Node, ...rest: Rest) => void) | undefined {
-  return typeof action === "function" ? action : (action?.[type] as ((node: Node, ...rest: Rest) => void) | undefined);
 }
 
 /** Spreading a long list into `push` would overrun the stack. */
