@@ -16,11 +16,14 @@ interface NamedArgument {
 function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[] | undefined {
   const [first] = call?.arguments ?? [];
   const object = first === undefined ? undefined : findObject(first, scopes);
-  return object?.properties.flatMap((property) => {
+  if (object === undefined) return undefined;
+  const given: NamedArgument[] = [];
+  for (const property of object.properties) {
     const name = property.type === "Property" ? staticKey(property) : undefined;
-    if (property.type !== "Property" || name === undefined || name === "__proto__") return [];
-    return [{ name, expression: property.value }];
-  });
+    if (property.type !== "Property" || name === undefined || name === "__proto__") continue;
+    given.push({ name, expression: property.value });
+  }
+  return given;
 }
 
 /** An object, also one that a constant holds and nobody adds to. */
@@ -47,22 +50,20 @@ export interface DescribedCall {
   readonly arguments: ArgumentsStructure | undefined;
 }
 
-export function describeCall(draft: DraftNode, sources: ArgumentSources): DescribedCall[] {
-  const { site } = draft;
-  if (site === undefined) return [];
+export function describeCall(draft: DraftNode, site: Site, sources: ArgumentSources): DescribedCall {
   const given = findArguments(site, sources.scopes);
-  return [
-    {
-      draft,
-      site,
-      given: given ?? [],
-      arguments: given === undefined ? undefined : describeArguments(given, sources),
-    },
-  ];
+  return {
+    draft,
+    site,
+    given: given ?? [],
+    arguments: given === undefined ? undefined : describeArguments(given, sources),
+  };
 }
 
 function describeArguments(given: readonly NamedArgument[], sources: ArgumentSources): ArgumentsStructure {
-  return Object.fromEntries(given.map(({ name, expression }) => [name, describeArgument(expression, sources)]));
+  const described: Record<string, ArgumentValue> = {};
+  for (const { name, expression } of given) described[name] = describeArgument(expression, sources);
+  return described;
 }
 
 function describeArgument(node: Node, sources: ArgumentSources): ArgumentValue {
