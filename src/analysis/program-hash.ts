@@ -4,8 +4,10 @@ import { type ByType, type Entering, type Leaving, type Node, type NodeOf, stati
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";
 
-/** Fields that count besides the children, and besides the name of an identifier. Written out, so that a new field of the parser cannot change a hash. */
+/** Fields that count besides the children, of `elements` where it has holes. Written out, so that a new field of the parser cannot change a hash. */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  ArrayExpression: ["elements"],
+  ArrayPattern: ["elements"],
   ArrowFunctionExpression: ["async"],
   AssignmentExpression: ["operator"],
   BinaryExpression: ["operator"],
@@ -28,24 +30,19 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
 /** Lists in which an empty statement means nothing. */
 const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "StaticBlock", "SwitchCase"]);
 
-/** What stands for a node instead of the name of its type. */
-const WORDS: { readonly [T in Node["type"]]?: string } = {
+/** What counts of nodes without children, behind the word for them; undefined: nothing. */
+const LEAVES: ByType<readonly [], string | undefined> = {
+  // The type of `this` stands among the parameters.
+  Identifier: ({ name }) => (name === "this" ? undefined : name),
+  Literal: describeLiteral,
+  PrivateIdentifier: ({ name }) => name,
+  TemplateElement: ({ value }) => JSON.stringify(value.raw),
+};
+const WORDS: Readonly<Record<string, string>> = {
   Identifier: "Identifier name=",
   Literal: "Literal ",
   PrivateIdentifier: "PrivateIdentifier name=",
   TemplateElement: "Text ",
-};
-/** Stands for a key that could as well be written in quotes. */
-const NAME = "Name ";
-
-/** What counts of a node that is more than some of its fields. */
-const CONTENTS: ByType<readonly [], string> = {
-  ArrayExpression: ({ elements }) => describeHoles(elements),
-  ArrayPattern: ({ elements }) => describeHoles(elements),
-  Identifier: ({ name }) => name,
-  Literal: describeLiteral,
-  PrivateIdentifier: ({ name }) => name,
-  TemplateElement: ({ value }) => JSON.stringify(value.raw),
 };
 
 /**
@@ -60,25 +57,12 @@ export class ProgramHash implements TreeVisitor {
   }
 
   enter(type: Node["type"]): Entering {
-    const text = this.#text;
-    const heads = headsOf(WORDS[type] ?? type);
-    const fields = COUNTED[type] ?? [];
-    const contentOf = CONTENTS[type] as ((node: Node) => string) | undefined;
-    return (node, key) => {
-      if (isIgnored(node, type)) return;
-      const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-      if (plainKey !== undefined) {
-        text.write(headsOf(NAME).at(key));
-        text.write(JSON.stringify(plainKey));
-      } else {
-        text.write(heads.at(key));
-        if (contentOf !== undefined) text.write(contentOf(node));
-        else for (const field of fields) writeField(text, node, field);
-      }
-    };
+    const contentOf = LEAVES[type] as ((node: Node) => string | undefined) | undefined;
+    return contentOf === undefined ? this.#enterInner(type) : this.#enterLeaf(headsOf(WORDS[type] ?? type), contentOf);
   }
 
-  leave(type: Node["type"]): Leaving {
+  leave(type: Node["type"]): Leaving | undefined {
+    if (type in LEAVES) return undefined;
     return (node) => {
       if (!isIgnored(node, type)) this.#text.write(")");
     };
@@ -87,18 +71,34 @@ export class ProgramHash implements TreeVisitor {
   digest(): string {
     return this.#text.digest();
   }
+
+  #enterLeaf(heads: Heads, contentOf: (node: Node) => string | undefined): Entering {
+    return (node, key) => {
+      const content = contentOf(node);
+      if (content === undefined) return;
+      const plainKey = key === "key" ? plainKeyOf(node) : undefined;
+      this.#text.write(plainKey === undefined ? `${heads.at(key)}${content})` : describePlainKey(plainKey));
+    };
+  }
+
+  #enterInner(type: Node["type"]): Entering {
+    const heads = headsOf(type);
+    const fields = COUNTED[type] ?? [];
+    return (node, key) => {
+      if (isIgnored(node, type)) return;
+      this.#text.write(heads.at(key));
+      for (const field of fields) this.#writeField(field, (node as unknown as Record<string, unknown>)[field]);
+    };
+  }
+
+  #writeField(field: string, value: unknown): void {
+    if (Array.isArray(value)) this.#text.write(describeHoles(value));
+    else if (value !== false) this.#text.write(` ${field}=${String(value)}`);
+  }
 }
 
-function isIgnored(node: Node, type: Node["type"]): boolean {
-  if (type === "Identifier") return (node as NodeOf<"Identifier">).name === "this";
-  return type === "EmptyStatement" && LISTS.has(node.parent?.type ?? "");
-}
-
-function writeField(text: HashedText, node: Node, field: string): void {
-  const value = (node as unknown as Record<string, unknown>)[field];
-  if (value === false) return;
-  text.write(` ${field}=`);
-  text.write(String(value));
+function isIgnored({ parent }: Node, type: Node["type"]): boolean {
+  return type === "EmptyStatement" && LISTS.has(parent?.type ?? "");
 }
 
 /** What a node starts with, by the key it has in its parent; made once, as nearly every node has the same. */
@@ -130,7 +130,14 @@ function headsOf(word: string): Heads {
 }
 
 function describeHoles(elements: readonly unknown[]): string {
-  return elements.map((element) => (element === null ? " hole" : " .")).join("");
+  let text = "";
+  for (const element of elements) text += element === null ? " hole" : " .";
+  return text;
+}
+
+/** The same with quotes and without. */
+function describePlainKey(name: string): string {
+  return `\nkey(Name ${JSON.stringify(name)})`;
 }
 
 function plainKeyOf({ parent }: Node): string | undefined {
