@@ -17,6 +17,17 @@ const MAX_SOURCES = 64;
 /** Methods whose callbacks get no value of the object. */
 const WITHOUT_VALUE = new Set(["catch", "finally"]);
 
+/** What is never a result itself, only has some in it. */
+const PLAIN: ReadonlySet<string> = new Set<Node["type"]>([
+  "ArrayExpression",
+  "BinaryExpression",
+  "Literal",
+  "ObjectExpression",
+  "Property",
+  "TemplateElement",
+  "TemplateLiteral",
+]);
+
 /** Something data passes through: a variable, what a function returns, or an expression whose elements callbacks get. */
 type Carrier = Binding | FunctionInfo | Node;
 
@@ -70,7 +81,7 @@ export class DataFlow {
   #scan(into: Flow): void {
     const left = this.#left;
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
-      const site = this.#siteOf(node);
+      const site = PLAIN.has(node.type) ? undefined : this.#siteOf(node);
       if (site !== undefined) (into.sites ??= new Set()).add(site);
       else if (isFunction(node)) this.#read(this.#scopes.functions.get(node), into);
       else if (node.type === "Identifier") this.#readName(node, into);
