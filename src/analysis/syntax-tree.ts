@@ -140,6 +140,10 @@ type Children = Node | (Node | null)[] | null | undefined;
 /** In place of a key: the node has been entered. */
 const ENTERED = "entered";
 
+/** Types look alike that have the same length and start. */
+const LETTERS = 26;
+const MAX_LIKENESS = 0x1ff;
+
 /** What is to be done with nodes of one type; looked up once for each node. */
 interface Kind extends Syntax {
   readonly entering: readonly Entering[];
@@ -148,6 +152,8 @@ interface Kind extends Syntax {
 
 class Traversal {
   readonly #kinds = new Map<string, Kind>();
+  /** The last one met of those whose types look alike. */
+  readonly #guesses: Kind[] = [];
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
   readonly #stackKeys: string[] = [];
@@ -159,27 +165,31 @@ class Traversal {
 
   run(root: Node): void {
     this.#push(root, "", this.#kindOf(root));
-    for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
-      const key = this.#stackKeys.pop() as string;
-      const kind = this.#stackKinds.pop() as Kind;
-      if (key === ENTERED) leave(node, kind);
-      else this.#enter(node, key, kind);
+    for (let top = 0; top >= 0; top = this.#stack.length - 1) {
+      const node = this.#stack[top] as Node;
+      const key = this.#stackKeys[top] as string;
+      const kind = this.#stackKinds[top] as Kind;
+      const isInner = kind.keys.length > 0;
+      if (key !== ENTERED && isInner) {
+        this.#stackKeys[top] = ENTERED;
+        this.#pushChildren(node, kind.keys);
+      } else this.#pop();
+      if (key !== ENTERED) for (const enter of kind.entering) enter(node, key);
+      if (key === ENTERED || !isInner) for (const leave of kind.leaving) leave(node);
     }
-  }
-
-  #enter(node: Node, key: string, kind: Kind): void {
-    const { keys, entering, leaving } = kind;
-    if (keys.length > 0) {
-      if (leaving.length > 0) this.#push(node, ENTERED, kind);
-      this.#pushChildren(node, keys);
-    }
-    for (let index = 0; index < entering.length; index += 1) entering[index]?.(node, key);
-    if (keys.length === 0) leave(node, kind);
   }
 
   #kindOf({ type }: Node): Kind {
-    const known = this.#kinds.get(type);
-    if (known !== undefined) return known;
+    // Each node has a text of its own for its type: to compare it is far cheaper than to hash it.
+    const likeness = (type.length * LETTERS + type.charCodeAt(0)) & MAX_LIKENESS;
+    const guess = this.#guesses[likeness];
+    if (guess?.type === type) return guess;
+    const kind = this.#kinds.get(type) ?? this.#createKind(type);
+    this.#guesses[likeness] = kind;
+    return kind;
+  }
+
+  #createKind(type: Node["type"]): Kind {
     const kind: Kind = {
       ...(SYNTAX.get(type) ?? describeSyntax(type, [])),
       entering: this.#visitors.flatMap((visitor) => visitor.enter?.(type) ?? []),
@@ -187,6 +197,12 @@ class Traversal {
     };
     this.#kinds.set(kind.type, kind);
     return kind;
+  }
+
+  #pop(): void {
+    this.#stack.pop();
+    this.#stackKeys.pop();
+    this.#stackKinds.pop();
   }
 
   #push(node: Node, key: string, kind: Kind): void {
@@ -223,7 +239,7 @@ class Traversal {
     const inner = outer.isWrapper ? this.#unwrap(child as Wrapper) : child;
     const kind = inner === child ? outer : this.#kindOf(inner);
     inner.parent = parent;
-    // The parser gives each node a text of its own; comparing and looking up the one that is known is far cheaper.
+    // One text for all of a type is also what those that come after can compare at once.
     (inner as { type: string }).type = kind.type;
     if (kind.canBeTypeOnly && isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
     else this.#push(inner, key, kind);
@@ -237,10 +253,6 @@ class Traversal {
     for (const wrapper of wrappers) for (const visitor of this.#visitors) visitor.unwrap?.(wrapper, inner);
     return inner;
   }
-}
-
-function leave(node: Node, { leaving }: Kind): void {
-  for (let index = 0; index < leaving.length; index += 1) leaving[index]?.(node);
 }
 
 /** Spreading a long list into `push` would overrun the stack. */
