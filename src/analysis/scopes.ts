@@ -76,7 +76,6 @@ export class Scopes implements TreeVisitor {
   /** Names declared nowhere. */
   readonly free = new Map<string, FreeName>();
   readonly #bindings = new Map<Identifier, Binding>();
-  readonly #declared = new Set<Identifier>();
   readonly #references: { readonly node: Identifier; readonly scope: Scope }[] = [];
   readonly #pendingWrites = new Map<Identifier, Write>();
   readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
@@ -224,7 +223,6 @@ export class Scopes implements TreeVisitor {
 
   // oxlint-disable-next-line max-params -- the parts of one declaration
   #declare(target: Identifier, scope: Scope, kind: Write["kind"], source?: Node, whole = true): void {
-    this.#declared.add(target);
     let binding = scope.names.get(target.name);
     if (binding === undefined) {
       binding = createBinding(target.name, false);
@@ -246,7 +244,7 @@ export class Scopes implements TreeVisitor {
   }
 
   #refer(node: Identifier, key: string): void {
-    if (isReference(node, key) && !this.#declared.has(node)) this.#references.push({ node, scope: this.#scope });
+    if (isReference(node, key) && !this.#bindings.has(node)) this.#references.push({ node, scope: this.#scope });
   }
 
   #writePattern(pattern: Node, kind: Write["kind"], source?: Node): void {
