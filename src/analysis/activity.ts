@@ -1,6 +1,15 @@
-import type { Binding, Scopes } from "./scopes.ts";
+import type { Binding } from "./bindings.ts";
+import type { Scopes } from "./scopes.ts";
 import { findWaitingCall } from "./started-lists.ts";
-import { type ByType, type Entering, isFunction, type Node, type NodeOf, pushAll, type TreeVisitor } from "./syntax-tree.ts";
+import {
+  type ByType,
+  type Entering,
+  isFunction,
+  type Node,
+  type NodeOf,
+  pushAll,
+  type TreeVisitor,
+} from "./syntax-tree.ts";
 
 const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "ForStatement",

@@ -34,7 +34,6 @@ export function assembleStructure({ draft, scopes, values, source }: StructurePa
   };
   const sources: ArgumentSources = {
     scopes,
-    values,
     source,
     nodesReadBy: (node) => readsOf(node).map(({ id }) => id),
     idOf: (site) => drafts.get(site)?.id,
@@ -43,7 +42,7 @@ export function assembleStructure({ draft, scopes, values, source }: StructurePa
   for (const node of draft.nodes) {
     if (node.site !== undefined) calls.set(node, describeCall(node, node.site, sources));
   }
-  const flow = { calls, values, readsOf };
+  const flow = { calls, readsOf };
   return {
     nodes: describeNodes(draft.nodes, calls, source),
     edges: [
@@ -61,7 +60,7 @@ function inOrder(sites: ReadonlySet<Site>, drafts: ReadonlyMap<Site, DraftNode>)
     const node = drafts.get(site);
     if (node !== undefined) found.push(node);
   }
-  return found.sort((a, b) => a.order - b.order);
+  return found.length > 1 ? found.toSorted((a, b) => a.order - b.order) : found;
 }
 
 /** Expressions one must know the sources of: what calls are given and what decisions test. */

@@ -4,7 +4,7 @@ import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import type { ArgumentsStructure, ArgumentValue } from "./structure.ts";
 import { type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { valueOf } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
 interface NamedArgument {
@@ -35,7 +35,6 @@ function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | un
 
 export interface ArgumentSources {
   readonly scopes: Scopes;
-  readonly values: ValueFlow;
   readonly source: SourceText;
   /** Ids of the nodes an expression reads. */
   nodesReadBy(expression: Node): readonly string[];
@@ -69,7 +68,7 @@ function describeArguments(given: readonly NamedArgument[], sources: ArgumentSou
 function describeArgument(node: Node, sources: ArgumentSources): ArgumentValue {
   const constant = findConstant(node, sources.scopes);
   if (constant !== undefined) return { type: "literal", value: constant.value };
-  const value = sources.values.valueOf(withoutDefault(node));
+  const value = valueOf(withoutDefault(node));
   if (value?.kind === "args" && value.path.length > 0)
     return { type: "parameter", parameterName: value.path.join(".") };
   const id = value?.kind === "result" ? sources.idOf(value.site) : undefined;

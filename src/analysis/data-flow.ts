@@ -1,4 +1,5 @@
-import type { Binding, FunctionInfo, Scopes, Write } from "./scopes.ts";
+import type { Binding, FunctionInfo, Write } from "./bindings.ts";
+import type { Scopes } from "./scopes.ts";
 import {
   type FunctionNode,
   isFunction,
@@ -8,7 +9,7 @@ import {
   pushAll,
   pushChildren,
 } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { type ValueFlow, valueOf } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
 /** Beyond this many sources a value is a mixture of everything; also bounds the work. */
@@ -92,7 +93,7 @@ export class DataFlow {
 
   /** The one call that an expression is known to be a part of the result of. What is handed on has a value, too. */
   #siteOf(node: Node): Site | undefined {
-    const value = this.#values.valueOf(node);
+    const value = valueOf(node);
     if (value === undefined) return undefined;
     return value.kind === "result" ? value.site : this.#values.sites.get(node);
   }

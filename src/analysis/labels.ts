@@ -14,7 +14,7 @@ export interface Unlabelled {
 }
 
 /** `fs:read (config.json)`; where that is still the same for several nodes, with their lines or numbers. */
-export function labelNodes(nodes: readonly Unlabelled[]): string[] {
+export function labelNodes(nodes: readonly Unlabelled[]): readonly string[] {
   const detailed = nodes.map(({ title, arguments: given }) => withDetail(title, given && findDetail(given)));
   const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.range.line ?? 0}`);
   return distinguish(byLine, (index) => nodes[index]?.id ?? "");
@@ -45,8 +45,9 @@ function describeValue(value: ArgumentValue | undefined): string | undefined {
   return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
 }
 
-function distinguish(labels: readonly string[], detailOf: (index: number) => string): string[] {
+function distinguish(labels: readonly string[], detailOf: (index: number) => string): readonly string[] {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  if (counts.size === labels.length) return labels;
   return labels.map((label, index) => ((counts.get(label) ?? 0) > 1 ? `${label}, ${detailOf(index)}` : label));
 }

@@ -90,23 +90,28 @@ class NestingScan {
         return this.#open(OPENERS[character] ?? "");
       case "close":
         return this.#close(character);
-      case "string":
-        return reader.take(STRING) !== undefined && this.#operand();
-      case "slash":
-        return this.#slash();
-      case "template":
-        reader.at += 1;
-        this.#link();
-        return this.#template();
+      case "literal":
+        return this.#literal(character);
       case "separator":
         reader.at += 1;
         return this.#atPunctuator(character);
       case undefined:
-      default: {
-        const word = goesOn(code) ? reader.take(WORD) : undefined;
-        return word === undefined ? this.#punctuator() : this.#atWord(word);
-      }
+      default:
+        return this.#other(code);
     }
+  }
+
+  #literal(character: string): boolean {
+    if (character === "/") return this.#slash();
+    if (character !== "`") return this.#reader.take(STRING) !== undefined && this.#operand();
+    this.#reader.at += 1;
+    this.#link();
+    return this.#template();
+  }
+
+  #other(code: number): boolean {
+    const word = goesOn(code) ? this.#reader.take(WORD) : undefined;
+    return word === undefined ? this.#punctuator() : this.#atWord(word);
   }
 
   #slash(): boolean {

@@ -1,5 +1,13 @@
 import { HashedText } from "./hashed-text.ts";
-import { type ByType, type Entering, type Leaving, type Node, type NodeOf, staticKey, type TreeVisitor } from "./syntax-tree.ts";
+import {
+  type ByType,
+  type Entering,
+  type Leaving,
+  type Node,
+  type NodeOf,
+  staticKey,
+  type TreeVisitor,
+} from "./syntax-tree.ts";
 
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";

@@ -4,13 +4,13 @@ import type { DraftEdge, DraftNode } from "./draft.ts";
 import { computeCoverage, type FieldFlow, fieldsOf, inputsOf, mapFields } from "./provides.ts";
 import type { StructureEdge } from "./structure.ts";
 import type { Node } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { valueOf } from "./value-flow.ts";
+import type { Value } from "./values.ts";
 
 export interface CallFlow {
   readonly calls: ReadonlyMap<DraftNode, DescribedCall>;
-  readonly values: ValueFlow;
   /** Calls whose results an expression reads. */
-  readsOf(node: Node): readonly DraftNode[];
+  readonly readsOf: (node: Node) => readonly DraftNode[];
 }
 
 /** From a call to every later one that is given something of its result. */
@@ -38,7 +38,7 @@ function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFl
   const fed = consumer.given.filter(({ expression }) => flow.readsOf(expression).includes(provider));
   const coverage = computeCoverage(new Set(fed.map(({ name }) => name)), inputsOf(input));
   const output = provider.site?.tool?.outputSchema;
-  const fields = fed.flatMap(({ name, expression }) => toFieldFlow(name, flow.values.valueOf(expression)));
+  const fields = fed.flatMap(({ name, expression }) => toFieldFlow(name, valueOf(expression)));
   return {
     ...edge,
     ...(coverage !== null && { coverage }),
@@ -46,7 +46,7 @@ function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFl
   };
 }
 
-function toFieldFlow(toField: string, value: ReturnType<ValueFlow["valueOf"]>): FieldFlow[] {
+function toFieldFlow(toField: string, value: Value | undefined): FieldFlow[] {
   if (value?.kind !== "result") return [];
   return [{ fromPath: value.path === "" ? "$" : value.path.replace(/^\./, ""), toField }];
 }

@@ -1,3 +1,4 @@
+import { type Binding, createBinding, type FunctionInfo, type Identifier, type Write } from "./bindings.ts";
 import { namesIn } from "./patterns.ts";
 import {
   type ByType,
@@ -9,37 +10,6 @@ import {
   type NodeOf,
   type TreeVisitor,
 } from "./syntax-tree.ts";
-
-type Identifier = NodeOf<"Identifier">;
-
-/** How a variable gets a value. */
-export interface Write {
-  readonly kind: "init" | "assign" | "each" | "update" | "parameter" | "other";
-  readonly target: Identifier;
-  /** The whole expression it comes from; a pattern may take only a part of it. */
-  readonly source: Node | undefined;
-  /** The target gets the source as it is. */
-  readonly whole: boolean;
-}
-
-export interface Binding {
-  readonly name: string;
-  /** Given by the sandbox. */
-  readonly builtin: boolean;
-  readonly reads: Identifier[];
-  readonly writes: Write[];
-  /** What is stored inside of it: `list.push(x)`, `object.field = x`. */
-  readonly inflows: Node[];
-  /** The function it always is. */
-  fn?: FunctionNode;
-}
-
-export interface FunctionInfo {
-  readonly node: FunctionNode;
-  readonly returns: Node[];
-  /** The name it is always called by; undefined for callbacks, methods and the like. */
-  binding?: Binding;
-}
 
 interface Scope {
   readonly parent: Scope | undefined;
@@ -295,10 +265,6 @@ function assignedName(node: Node): Node | undefined {
   const { parent } = node;
   if (parent?.type === "VariableDeclarator") return parent.id;
   return parent?.type === "AssignmentExpression" && parent.operator === "=" ? parent.left : undefined;
-}
-
-function createBinding(name: string, builtin: boolean): Binding {
-  return { name, builtin, reads: [], writes: [], inflows: [] };
 }
 
 /** Function bodies share the scope of the parameters. */

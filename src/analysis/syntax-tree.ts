@@ -139,10 +139,7 @@ type Children = Node | (Node | null)[] | null | undefined;
 
 /** In place of a key: the node has been entered. */
 const ENTERED = "entered";
-
-/** Types look alike that have the same length and start. */
 const LETTERS = 26;
-const MAX_LIKENESS = 0x1ff;
 
 /** What is to be done with nodes of one type; looked up once for each node. */
 interface Kind extends Syntax {
@@ -152,7 +149,7 @@ interface Kind extends Syntax {
 
 class Traversal {
   readonly #kinds = new Map<string, Kind>();
-  /** The last one met of those whose types look alike. */
+  /** The last one met of those whose types have the same length and start. */
   readonly #guesses: Kind[] = [];
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
@@ -181,7 +178,7 @@ class Traversal {
 
   #kindOf({ type }: Node): Kind {
     // Each node has a text of its own for its type: to compare it is far cheaper than to hash it.
-    const likeness = (type.length * LETTERS + type.charCodeAt(0)) & MAX_LIKENESS;
+    const likeness = type.length * LETTERS + type.charCodeAt(0);
     const guess = this.#guesses[likeness];
     if (guess?.type === type) return guess;
     const kind = this.#kinds.get(type) ?? this.#createKind(type);

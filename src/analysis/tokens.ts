@@ -46,18 +46,16 @@ export const ROLES: ReadonlyMap<string, WordRole> = new Map(
 const RIGHTWARD = words("=> ? ** ... :");
 export const OPENERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** What kind of token a character of ASCII starts; undefined: a punctuator. */
-export type TokenStart = "word" | "open" | "close" | "string" | "slash" | "template" | "separator";
+/** What kind of token a character of ASCII starts; a slash can also divide, and undefined are punctuators. */
+export type TokenStart = "word" | "open" | "close" | "literal" | "separator";
 
 const STARTS_BY_CODE: readonly (TokenStart | undefined)[] = Array.from({ length: CODES.asciiEnd + 1 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[\w$#]/.test(character)) return "word";
   if ("([{".includes(character)) return "open";
   if (")]}".includes(character)) return "close";
-  if (`"'`.includes(character)) return "string";
   if (",;:".includes(character)) return "separator";
-  if (character === "/") return "slash";
-  return character === "`" ? "template" : undefined;
+  return "\"'`/".includes(character) ? "literal" : undefined;
 });
 
 export function tokenStartOf(code: number): TokenStart | undefined {
