@@ -149,9 +149,8 @@ function describePlainKey(name: string): string {
 }
 
 function plainKeyOf({ parent }: Node): string | undefined {
-  return parent !== undefined && parent !== null && "key" in parent && "computed" in parent && !parent.computed
-    ? staticKey(parent)
-    : undefined;
+  const owner = parent as { readonly key: Node; readonly computed?: boolean };
+  return owner.computed === false ? staticKey({ key: owner.key, computed: false }) : undefined;
 }
 
 function describeLiteral(node: NodeOf<"Literal">): string {

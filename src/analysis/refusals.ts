@@ -1,5 +1,5 @@
 import type { Problem } from "./problem.ts";
-import { type ByType, type Entering, handlerOf, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
+import { type ByType, type Entering, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Names of what the analysis writes into programs. */
 const RESERVED = "__pml";
@@ -16,13 +16,13 @@ export class Refusals implements TreeVisitor {
   #problem: Problem | undefined;
 
   enter(type: Node["type"]): Entering | undefined {
-    return REFUSALS[type] && this.#check;
+    const refuse = REFUSALS[type] as ((node: Node) => Refusal | undefined) | undefined;
+    if (refuse === undefined) return undefined;
+    return (node) => {
+      const refusal = this.#problem === undefined ? refuse(node) : undefined;
+      if (refusal !== undefined) this.#problem = { offset: node.start, ...refusal };
+    };
   }
-
-  readonly #check = (node: Node): void => {
-    const refusal = this.#problem === undefined ? handlerOf(REFUSALS, node)?.(node) : undefined;
-    if (refusal !== undefined) this.#problem = { offset: node.start, ...refusal };
-  };
 
   /** The first in the source. */
   get problem(): Problem | undefined {

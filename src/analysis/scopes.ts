@@ -275,6 +275,6 @@ function isBodyOfFunction(node: Node): boolean {
 /** Not a property name, a label or the like. */
 function isReference({ parent }: Identifier, key: string): boolean {
   if (parent === undefined) return false;
-  if (key === "property" || key === "key") return "computed" in parent && parent.computed;
+  if (key === "property" || key === "key") return (parent as { readonly computed?: boolean }).computed === true;
   return key !== "label" && key !== "meta" && !(key === "id" && parent.type !== "VariableDeclarator");
 }
