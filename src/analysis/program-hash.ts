@@ -66,7 +66,8 @@ export class ProgramHash implements TreeVisitor {
 
   enter(type: Node["type"]): Entering {
     const contentOf = LEAVES[type] as ((node: Node) => string | undefined) | undefined;
-    return contentOf === undefined ? this.#enterInner(type) : this.#enterLeaf(headsOf(WORDS[type] ?? type), contentOf);
+    const heads = headsOf(type);
+    return contentOf === undefined ? this.#enterInner(type, heads) : this.#enterLeaf(heads, contentOf);
   }
 
   leave(type: Node["type"]): Leaving | undefined {
@@ -80,28 +81,27 @@ export class ProgramHash implements TreeVisitor {
     return this.#text.digest();
   }
 
-  #enterLeaf(heads: Heads, contentOf: (node: Node) => string | undefined): Entering {
+  #enterLeaf(heads: Texts, contentOf: (node: Node) => string | undefined): Entering {
     return (node, key) => {
       const content = contentOf(node);
       if (content === undefined) return;
       const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-      this.#text.write(plainKey === undefined ? `${heads.at(key)}${content})` : describePlainKey(plainKey));
+      this.#text.write(plainKey === undefined ? `${heads.with(key)}${content})` : describePlainKey(plainKey));
     };
   }
 
-  #enterInner(type: Node["type"]): Entering {
-    const heads = headsOf(type);
+  #enterInner(type: Node["type"], heads: Texts): Entering {
     const fields = COUNTED[type] ?? [];
     return (node, key) => {
       if (isIgnored(node, type)) return;
-      this.#text.write(heads.at(key));
+      this.#text.write(heads.with(key));
       for (const field of fields) this.#writeField(field, (node as unknown as Record<string, unknown>)[field]);
     };
   }
 
   #writeField(field: string, value: unknown): void {
     if (Array.isArray(value)) this.#text.write(describeHoles(value));
-    else if (value !== false) this.#text.write(` ${field}=${String(value)}`);
+    else if (value !== false) this.#text.write(fieldsOf(field).with(String(value)));
   }
 }
 
@@ -109,32 +109,41 @@ function isIgnored({ parent }: Node, type: Node["type"]): boolean {
   return type === "EmptyStatement" && LISTS.has(parent?.type ?? "");
 }
 
-/** What a node starts with, by the key it has in its parent; made once, as nearly every node has the same. */
-class Heads {
-  readonly #texts = new Map<string, string>();
-  readonly #word: string;
+/** Texts that differ in one of few words; each is made once, as nearly every node has some. */
+class Texts {
+  readonly #known = new Map<string, string>();
+  readonly #before: string;
+  readonly #after: string;
 
-  constructor(word: string) {
-    this.#word = word;
+  constructor(before: string, after: string) {
+    this.#before = before;
+    this.#after = after;
   }
 
-  at(key: string): string {
-    const known = this.#texts.get(key);
+  with(word: string): string {
+    const known = this.#known.get(word);
     if (known !== undefined) return known;
-    const text = `\n${key}(${this.#word}`;
-    this.#texts.set(key, text);
+    const text = this.#before + word + this.#after;
+    this.#known.set(word, text);
     return text;
   }
 }
 
-const headsByWord = new Map<string, Heads>();
+const heads = new Map<string, Texts>();
+const fieldTexts = new Map<string, Texts>();
 
-function headsOf(word: string): Heads {
-  const known = headsByWord.get(word);
-  if (known !== undefined) return known;
-  const heads = new Heads(word);
-  headsByWord.set(word, heads);
-  return heads;
+/** What nodes of a type start with, by the key they have in their parent. */
+function headsOf(type: Node["type"]): Texts {
+  const known = heads.get(type) ?? new Texts("\n", `(${WORDS[type] ?? type}`);
+  heads.set(type, known);
+  return known;
+}
+
+/** A field by its value. */
+function fieldsOf(field: string): Texts {
+  const known = fieldTexts.get(field) ?? new Texts(` ${field}=`, "");
+  fieldTexts.set(field, known);
+  return known;
 }
 
 function describeHoles(elements: readonly unknown[]): string {
