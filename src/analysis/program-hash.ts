@@ -91,22 +91,23 @@ export class ProgramHash implements TreeVisitor {
   }
 
   #enterInner(type: Node["type"], heads: Texts): Entering {
-    const fields = COUNTED[type] ?? [];
+    const counted = (COUNTED[type] ?? []).map((field) => ({ field, texts: fieldsOf(field) }));
     return (node, key) => {
       if (isIgnored(node, type)) return;
       this.#text.write(heads.with(key));
-      for (const field of fields) this.#writeField(field, (node as unknown as Record<string, unknown>)[field]);
+      const fields = node as unknown as Record<string, unknown>;
+      for (const { field, texts } of counted) this.#writeField(fields[field], texts);
     };
   }
 
-  #writeField(field: string, value: unknown): void {
+  #writeField(value: unknown, texts: Texts): void {
     if (Array.isArray(value)) this.#text.write(describeHoles(value));
-    else if (value !== false) this.#text.write(fieldsOf(field).with(String(value)));
+    else if (value !== false) this.#text.write(texts.with(String(value)));
   }
 }
 
-function isIgnored({ parent }: Node, type: Node["type"]): boolean {
-  return type === "EmptyStatement" && LISTS.has(parent?.type ?? "");
+function isIgnored(node: Node, type: Node["type"]): boolean {
+  return type === "EmptyStatement" && LISTS.has(node.parent?.type ?? "");
 }
 
 /** Texts that differ in one of few words; each is made once, as nearly every node has some. */
