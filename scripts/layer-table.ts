@@ -30,6 +30,7 @@ export const LAYERS: readonly Layer[] = [
       "src/package-info.ts",
       "src/port-owner.ts",
       "src/replace-file.ts",
+      "src/sync-path.ts",
       "src/storable.ts",
       "src/tracing.ts",
       "src/visible.ts",

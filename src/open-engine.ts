@@ -11,6 +11,7 @@ import type { EventBus } from "./events.ts";
 import { AnalysedPrograms } from "./execution/analysed-programs.ts";
 import { Programs } from "./execution/programs.ts";
 import { Engine } from "./execution/engine.ts";
+import { openFinisher } from "./execution/finisher.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
@@ -59,9 +60,10 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const naming = (): typeof config.naming => config.naming;
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
+  const finisher = stack.use(openFinisher({ client, home: config.home, log }));
   const engine = new Engine({
-    client,
     db,
+    finisher,
     registry,
     programs,
     sandbox,

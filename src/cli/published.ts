@@ -29,9 +29,7 @@ async function download(url: string): Promise<unknown> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_LIMIT_MS) });
     if (!response.ok) throw new Error(`it answers ${response.status}`);
-    const text = await response.text();
-    if (text.length > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
-    return JSON.parse(text) as unknown;
+    return JSON.parse(await readShort(response)) as unknown;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PmlError("file_unusable", `Cannot get ${url}: ${reason}`, {
@@ -39,4 +37,16 @@ async function download(url: string): Promise<unknown> {
       cause,
     });
   }
+}
+
+/** No more is read than could be used, whatever the other side sends. */
+async function readShort({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { fsyncSync } from "node:fs";
 import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import { PGlite as PGliteEngine } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
+import { syncPath } from "../sync-path.ts";
 
 /** The part of Emscripten's node file system that is replaced here. Internal to PGlite, hence the self-test. */
 interface EmscriptenStream {
@@ -41,7 +42,7 @@ export class DurableFS extends NodeFS {
   #hook(module: EmscriptenModule): void {
     const nodefs = module.FS.filesystems.NODEFS;
     nodefs.stream_ops.fsync = (stream) => {
-      if (stream.nfd === undefined) fsyncPath(nodefs.realPath(stream.node));
+      if (stream.nfd === undefined) syncPath(nodefs.realPath(stream.node));
       else fsyncSync(stream.nfd);
       this.fsyncs += 1;
       return 0;
@@ -52,15 +53,6 @@ export class DurableFS extends NodeFS {
       this.bytesWritten += written;
       return written;
     };
-  }
-}
-
-function fsyncPath(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -21,6 +21,8 @@ export interface FinishedRun {
   readonly entries: readonly JournalEntry[];
   readonly edges: readonly GraphEdge[];
   readonly calledCapabilities: readonly { readonly id: string; readonly version: number }[];
+  /** Whether the program is a draft so far, of which others are told when it becomes a capability. */
+  readonly isNew: boolean;
   /** Whether a draft that succeeded becomes a capability. */
   readonly activate: boolean;
   readonly resultSeconds: number;
@@ -29,7 +31,9 @@ export interface FinishedRun {
 export const PREVIEW_LENGTH = 240;
 
 const FINISH_RUN = `
-    WITH p AS MATERIALIZED (SELECT $1::jsonb AS j),
+    WITH p AS MATERIALIZED (
+      SELECT $1::jsonb AS j
+      WHERE NOT EXISTS (SELECT FROM execution_run WHERE org = $2 AND id = $4::uuid AND finished_at IS NOT NULL)),
     run AS (
       INSERT INTO execution_run AS r (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
         started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, result, error, logs, finished_at)
@@ -122,17 +126,27 @@ journal AS (
       ON CONFLICT (org, project) DO UPDATE SET version = s.version + 1, changed_at = now() RETURNING version)
     SELECT pg_notify('${SCOPE_CHANNEL}', jsonb_build_object('org', $2, 'project', $3)::text) FROM bumped`;
 
-/**
- * Run, journal, trace, results, counters and graph in one statement: one round trip, one commit, and
- * never one without the others. A draft that became a capability is told of, as every change of a scope is.
- */
-export async function finishRun(client: Pick<DatabaseClient, "executePrepared">, finished: FinishedRun): Promise<void> {
+/** The values of the statement that ends a run; as JSON they are the same. */
+export type FinishStatement = readonly (string | number | null)[];
+
+export function toStatement(finished: FinishedRun): FinishStatement {
   const { run, resultSeconds } = finished;
   const { org, project } = run.scope;
   const payload = toJson(toPayload(finished));
   const journal = toBatch(finished.entries);
-  const values = [payload, org, project, run.id, run.recordId, run.version, resultSeconds, journal, principalId(run)];
-  await client.executePrepared("finish-run", FINISH_RUN, values);
+  return [payload, org, project, run.id, run.recordId, run.version, resultSeconds, journal, principalId(run)];
+}
+
+/**
+ * Run, journal, trace, results, counters and graph in one statement: one round trip, one commit, and
+ * never one without the others. A draft that became a capability is told of, as every change of a scope is.
+ * A run ends once: the second time nothing happens.
+ */
+export async function carryOut(
+  client: Pick<DatabaseClient, "executePrepared">,
+  statement: FinishStatement,
+): Promise<void> {
+  await client.executePrepared("finish-run", FINISH_RUN, statement);
 }
 
 function toPayload(finished: FinishedRun): Record<string, unknown> {

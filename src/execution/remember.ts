@@ -1,12 +1,13 @@
 import type { StructureNode } from "../analysis/structure.ts";
-import type { DatabaseClient } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import type { GraphEdge } from "../graph/edge-store.ts";
 import type { JsonValue } from "../json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
 import { observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
 import { isDeepStrictEqual } from "node:util";
-import { type FinishedRun, finishRun } from "./finish-store.ts";
+import type { FinishedRun } from "./finish-store.ts";
+import type { Finisher } from "./finisher.ts";
 import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
 import { redact, redactText } from "./redact.ts";
@@ -15,7 +16,8 @@ import type { LogLine, Run } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
 export interface MemoryOptions {
-  readonly client: DatabaseClient;
+  readonly db: Db;
+  readonly finisher: Finisher;
   readonly resultSeconds: number;
   /** Values beyond this are kept as long as results are, and not in the journal. */
   readonly maxValueBytes: number;
@@ -53,7 +55,7 @@ export class Memory {
     await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
     const finished = this.#describe(ended, trace);
-    await finishRun(this.#options.client, finished);
+    await this.#options.finisher.finish(finished);
     await this.#learnShapes(ended, trace);
     return trace;
   }
@@ -74,6 +76,7 @@ export class Memory {
       calledCapabilities: [...new Map([...nested.values()].map((each) => [each.id, each])).values()].filter(
         ({ id }) => id !== run.recordId,
       ),
+      isNew: runnable.capability.state === "draft",
       activate: runnable.warnings.length === 0,
       resultSeconds: this.#options.resultSeconds,
     };
@@ -102,12 +105,12 @@ export class Memory {
     if (ended.kind === "returned") seen.push([`cap:${run.recordId}`, inferSchema(ended.value)]);
     const key = (subject: string): string => `${run.scope.org}/${run.scope.project}/${subject}`;
     const unknown = [...new Set(seen.map(([subject]) => subject))].filter((each) => !this.#schemas.has(key(each)));
-    for (const [subject, schema] of await readOutputSchemas(this.#options.client.db, run.scope, unknown))
+    for (const [subject, schema] of await readOutputSchemas(this.#options.db, run.scope, unknown))
       this.#schemas.set(key(subject), schema);
     for (const [subject, schema] of seen) {
       const known = this.#schemas.get(key(subject));
       if (known !== undefined && isDeepStrictEqual(mergeSchemas(known, schema), known)) continue;
-      const widened = await widenOutputSchema(this.#options.client.db, run.scope, { subject, seen: schema });
+      const widened = await widenOutputSchema(this.#options.db, run.scope, { subject, seen: schema });
       this.#schemas.set(key(subject), widened);
     }
   }

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
 import { countUse } from "../capabilities/record-store.ts";
-import type { DatabaseClient, Db } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
+import type { Finisher } from "./finisher.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
@@ -18,8 +19,8 @@ import type { Trace } from "./trace.ts";
 import type { RunLimits, Sandbox } from "./worker-bridge.ts";
 
 export interface RunnerOptions {
-  readonly client: DatabaseClient;
   readonly db: Db;
+  readonly finisher: Finisher;
   readonly sandbox: Sandbox;
   readonly tools: ToolDirectory;
   readonly callTool: CallTool;

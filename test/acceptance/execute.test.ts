@@ -110,6 +110,23 @@ describe("running code", () => {
     expect(usage).toEqual({ count: 4, successes: 4 });
   });
 
+  test("a kill right after the answers loses none of them and counts none twice", async () => {
+    await using scene = await openScene();
+    const { home } = scene;
+    await using connected = await connectClient(home.path);
+    const code = "return await mcp.counting.list({ length: args.length })";
+    const { capabilityName: name } = await execute(connected.client, { code, args: { length: 1 } });
+    const runs = Array.from({ length: 24 }, (_, length) => execute(connected.client, { code, args: { length } }));
+    const answers = await Promise.all(runs);
+    process.kill(home.daemonPid, "SIGKILL");
+    await runJson(["up"], { home: home.path });
+    const { usage } = await runJson<{ usage: unknown }>(["graph", name], { home: home.path });
+    expect(usage).toEqual({ count: 25, successes: 25 });
+    const listed = await runJson<{ id: string }[]>(["runs", "--limit", "100"], { home: home.path });
+    const kept = new Set(listed.map(({ id }) => id));
+    expect(answers.filter(({ workflowId }) => !kept.has(workflowId))).toEqual([]);
+  });
+
   test("[S2-N2] [S2-AC9] [S2-T4] [10.7-AC8] what does not exist, does not parse or fails is an error with its place", async () => {
     await using scene = await openScene();
     await using connected = await connectClient(scene.home.path);

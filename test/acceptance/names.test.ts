@@ -1,35 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { execute } from "../support/execute.ts";
 import { exportedRows } from "../support/exported-rows.ts";
-import type { GatewayHome } from "../support/gateway-home.ts";
-import { clientKinds, connectClient, type TestClient } from "../support/mcp-client.ts";
-import { callCapability, callJson, listNames, startNamesGateway } from "../support/names-scene.ts";
-import { runJson, runPml, until } from "../support/pml.ts";
+import { clientKinds, connectClient } from "../support/mcp-client.ts";
+import { callCapability, callJson, listNames, shareNamesGateway } from "../support/names-scene.ts";
+import { until } from "../support/pml.ts";
 
-let home: GatewayHome;
-let connected: TestClient;
-let client: Client;
-beforeAll(async () => {
-  home = await startNamesGateway();
-  connected = await connectClient(home.path);
-  ({ client } = connected);
-});
-afterAll(async () => {
-  await connected[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
-
-async function restart(): Promise<void> {
-  await connected[Symbol.asyncDispose]();
-  await runPml(["down"], { home: home.path });
-  await runJson(["up"], { home: home.path });
-  connected = await connectClient(home.path);
-  ({ client } = connected);
-}
+const scene = shareNamesGateway();
 
 const code = (version: number): string => `return { version: ${version} }`;
 const warningsOf = (meta: Record<string, unknown>): unknown => meta["dev.pml/warnings"];
@@ -42,8 +21,8 @@ describe("one name, two clients", () => {
     "[FR001] [FR020] [FR022] [FR023] [FR024] [FR025] [FR026] [FR030] [FR031] [FR047] [13.5-AC3] [13.6-AC2] [13.6-AC6] [13.7-AC1] [13.7-AC3] [13.7-AC5] [13.12-AC4] [13.13-AC10] [TS-X6] $first.transport ($first.era) names it, $second.transport ($second.era) is told and calls it by every name",
     async ({ first, second }) => {
       const tag = `${first.transport}_${second.era}`;
-      await using one = await connectClient(home.path, first);
-      await using two = await connectClient(home.path, second);
+      await using one = await connectClient(scene.home.path, first);
+      await using two = await connectClient(scene.home.path, second);
       await two.client.listTools();
       const before = two.toolChanges.count;
       const wire = `cap__util__count_${tag}`;
@@ -96,55 +75,59 @@ describe("one name, two clients", () => {
 
 describe("naming", () => {
   test("[FR002] [FR003] [FR004] [13.3-AC1] [13.3-AC2] [13.3-AC4] [13.3-AC5] [S2-E1] [S2-E2] [13.3-AC3] [FR035] [TS-X2] [S2-AC3] [S2-T2] [S2-R1] a name is checked before anything runs, and collides", async () => {
-    const invalid = await execute(client, { code: "return 1", name: "invalid name!" });
+    const invalid = await execute(scene.client, { code: "return 1", name: "invalid name!" });
     expect(invalid.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
-    const made = await execute(client, { code: "return 'read'", name: "fs:read_json" });
+    const made = await execute(scene.client, { code: "return 'read'", name: "fs:read_json" });
     expect(made).toMatchObject({ status: "success", capabilityName: "fs:read_json", warnings: [] });
     expect(made.capabilityFqdn).toMatch(/^local\.default\.fs\.read_json\.[0-9a-f]{4}$/);
     expect(Object.keys(made)).toEqual(
       expect.arrayContaining(["capabilityId", "version", "mode", "executionTimeMs", "dag", "traceId", "workflowId"]),
     );
-    const taken = await execute(client, {
+    const taken = await execute(scene.client, {
       code: `await mcp.counting.add({ key: "never" }); return 2`,
       name: "fs:read_json",
     });
     expect(taken.error?.message).toContain("Capability name 'fs:read_json' already exists");
     expect(taken.error?.message).toContain("in scope local.default");
-    const unknown = await execute(client, { code: "return 'xyz'", name: "xyz:read_file" });
+    const unknown = await execute(scene.client, { code: "return 'xyz'", name: "xyz:read_file" });
     expect(unknown).toMatchObject({ status: "success", capabilityName: "xyz:read_file" });
     expect(unknown.warnings[0]).toContain('Unknown namespace "xyz"');
-    const bare = await execute(client, {
+    const bare = await execute(scene.client, {
       code: "return (await mcp.counting.list({ length: 1 })).items[0]",
       name: "my-config-reader",
     });
     expect(bare.capabilityFqdn).toMatch(/^local\.default\.counting\.my-config-reader\.[0-9a-f]{4}$/);
-    expect(await callCapability(client, "cap__my-config-reader")).toBe(0);
+    expect(await callCapability(scene.client, "cap__my-config-reader")).toBe(0);
   });
 
   test("[13.2-AC5] [13.3-AC6] [FR009] [NFR004] [NFR005] [S2-AC1] [S2-AC2] [S2-AC4] [S2-T3] [TS-G1] [TS-X1] unnamed programs work by their temporary name and id, and a failed one holds no name", async () => {
-    const failed = await execute(client, { code: "throw new Error('bug')", name: "util:fixed_later" });
+    const failed = await execute(scene.client, { code: "throw new Error('bug')", name: "util:fixed_later" });
     expect(failed.status).toBe("error");
-    const fixed = await execute(client, { code: "return 'fixed'", name: "util:fixed_later" });
+    const fixed = await execute(scene.client, { code: "return 'fixed'", name: "util:fixed_later" });
     expect(fixed.capabilityName).toBe("util:fixed_later");
-    const plain = await execute(client, { code: "return 'nobody named me'" });
-    const other = await execute(client, { code: "return 'nor me'" });
+    const plain = await execute(scene.client, { code: "return 'nobody named me'" });
+    const other = await execute(scene.client, { code: "return 'nor me'" });
     expect(plain.capabilityName).toMatch(/^unnamed_[0-9a-f]{8}$/);
     expect(other.capabilityFqdn).not.toBe(plain.capabilityFqdn);
     for (const capability of [plain.capabilityName, plain.capabilityId, plain.capabilityFqdn])
-      expect((await execute(client, { capability })).result).toBe("nobody named me");
-    const named = await execute(client, { code: "return 'nobody named me'", name: "util:somebody" });
+      expect((await execute(scene.client, { capability })).result).toBe("nobody named me");
+    const named = await execute(scene.client, { code: "return 'nobody named me'", name: "util:somebody" });
     expect(named).toMatchObject({ capabilityId: plain.capabilityId, capabilityName: "util:somebody" });
-    const old = await execute(client, { capability: plain.capabilityName });
+    const old = await execute(scene.client, { capability: plain.capabilityName });
     expect(old.warnings).toEqual([`Using deprecated alias "${plain.capabilityName}" → "util:somebody"`]);
-    const again = await execute(client, { code: "return 'nobody named me'", name: "util:else" });
+    const again = await execute(scene.client, { code: "return 'nobody named me'", name: "util:else" });
     expect(again.warnings[0]).toContain("is the capability util:somebody already");
   });
 
   test("[DR1] [DR2] [TS-O1] [13.12-AC2] [13.12-AC3] on_conflict makes a version or a suffix, with what was learned", async () => {
-    await execute(client, { code: "return args.n ?? 1", name: "util:conflict", version_tag: "v1.0.0" });
-    const suffix = await execute(client, { code: "return 'other'", name: "util:conflict", on_conflict: "suffix" });
+    await execute(scene.client, { code: "return args.n ?? 1", name: "util:conflict", version_tag: "v1.0.0" });
+    const suffix = await execute(scene.client, {
+      code: "return 'other'",
+      name: "util:conflict",
+      on_conflict: "suffix",
+    });
     expect(suffix.capabilityName).toBe("util:conflict_2");
-    const version = await execute(client, {
+    const version = await execute(scene.client, {
       code: "return (args.n ?? 1) * 10",
       name: "util:conflict",
       on_conflict: "version",
@@ -154,7 +137,7 @@ describe("naming", () => {
       tags: ["math"],
     });
     expect(version).toMatchObject({ result: 10, capabilityName: "util:conflict", version: 2 });
-    const who = await callJson(client, "dns:whois", { fqdn: version.capabilityFqdn });
+    const who = await callJson(scene.client, "dns:whois", { fqdn: version.capabilityFqdn });
     expect(who.value).toMatchObject({
       version: 2,
       version_tag: "v2.0.0",
@@ -163,61 +146,63 @@ describe("naming", () => {
       usage_count: 2,
       success_count: 2,
     });
-    expect((await execute(client, { capability: "util:conflict@v1" })).result).toBe(1);
-    expect((await execute(client, { code: "return (args.n ?? 1) * 10" })).version).toBe(2);
+    expect((await execute(scene.client, { capability: "util:conflict@v1" })).result).toBe(1);
+    expect((await execute(scene.client, { code: "return (args.n ?? 1) * 10" })).version).toBe(2);
   });
 
   test("[DR3] [TS-O3] a deleted name stays reserved and can be restored", async () => {
-    await execute(client, { code: "return 'gone'", name: "util:gone" });
-    await callJson(client, "learn:delete", { name: "util:gone" });
-    expect(await listNames(client)).not.toContain("cap__util__gone");
-    const taken = await execute(client, { code: "return 'new'", name: "util:gone" });
+    await execute(scene.client, { code: "return 'gone'", name: "util:gone" });
+    await callJson(scene.client, "learn:delete", { name: "util:gone" });
+    expect(await listNames(scene.client)).not.toContain("cap__util__gone");
+    const taken = await execute(scene.client, { code: "return 'new'", name: "util:gone" });
     expect(taken.error?.message).toMatch(/already exists .* reserved until \d{4}-\d\d-\d\d/);
-    await callJson(client, "learn:restore", { name: "util:gone" });
-    expect(await callCapability(client, "cap:util:gone")).toBe("gone");
+    await callJson(scene.client, "learn:restore", { name: "util:gone" });
+    expect(await callCapability(scene.client, "cap:util:gone")).toBe("gone");
   });
 });
 
 describe("calling by name", () => {
   test("[FR005] [FR006] [FR007] [FR008] [FR021] [13.4-AC1] [13.4-AC2] [13.4-AC3] [13.4-AC4] [13.4-AC5] [13.5-AC4] [S2-AC6] [S2-AC7] [S2-AC8] [S2-AC9] [S2-AC10] [S2-T1] [TS-P1] [TS-P2] [TS-P3] [TS-X5] [TS-S2] [TS-O2] defaults are merged, counters grow, unknown names say so", async () => {
-    await execute(client, {
+    await execute(scene.client, {
       code: `const { path, encoding = "utf-8" } = args; return { path, encoding };`,
       args: { path: "a.json" },
       name: "fs:merge_defaults",
     });
-    const answer = await execute(client, { capability: "fs:merge_defaults", args: { path: "x.json" } });
+    const answer = await execute(scene.client, { capability: "fs:merge_defaults", args: { path: "x.json" } });
     expect(answer).toMatchObject({ mode: "call_by_name", result: { path: "x.json", encoding: "utf-8" } });
-    const { structuredContent } = await client.callTool({
+    const { structuredContent } = await scene.client.callTool({
       name: "cap:fs:merge_defaults",
       arguments: { path: "y.json", encoding: "ascii" },
     });
     expect(structuredContent).toEqual({ path: "y.json", encoding: "ascii" });
     const crossing = "cap:local.default:fs:merge_defaults";
-    expect(await callCapability(client, crossing, { path: "z" })).toEqual({ path: "z", encoding: "utf-8" });
-    const { value } = await callJson(client, "dns:lookup", { name: "fs:merge_defaults" });
+    expect(await callCapability(scene.client, crossing, { path: "z" })).toEqual({ path: "z", encoding: "utf-8" });
+    const { value } = await callJson(scene.client, "dns:lookup", { name: "fs:merge_defaults" });
     expect(value).toMatchObject({ usage_count: 4, success_rate: 1 });
-    expect((await execute(client, { capability: "fs:unknown" })).error?.message).toBe(
+    expect((await execute(scene.client, { capability: "fs:unknown" })).error?.message).toBe(
       "Capability not found: fs:unknown",
     );
-    const missing = await client.callTool({ name: "cap:unknown:tool", arguments: {} });
+    const missing = await scene.client.callTool({ name: "cap:unknown:tool", arguments: {} });
     expect(missing).toMatchObject({
       isError: true,
       content: [{ type: "text", text: "Capability not found: unknown:tool" }],
     });
-    const version = await client.callTool({ name: "cap:fs:merge_defaults@v5", arguments: {} });
+    const version = await scene.client.callTool({ name: "cap:fs:merge_defaults@v5", arguments: {} });
     expect(version.content).toEqual([{ type: "text", text: "Version v5 not found for fs:merge_defaults" }]);
     const wrong = { path: "p", encoding: 5 };
-    expect(await client.callTool({ name: "cap:fs:merge_defaults", arguments: wrong })).toMatchObject({ isError: true });
+    expect(await scene.client.callTool({ name: "cap:fs:merge_defaults", arguments: wrong })).toMatchObject({
+      isError: true,
+    });
   });
 
   test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted as those of any server", async () => {
-    await execute(client, { code: "return 'count me'", name: "util:count_me" });
-    await callCapability(client, "cap__util__count_me");
-    await callCapability(client, "cap:util:count_me@v1");
-    await client.callTool({ name: "counting__read", arguments: { key: "a" } });
+    await execute(scene.client, { code: "return 'count me'", name: "util:count_me" });
+    await callCapability(scene.client, "cap__util__count_me");
+    await callCapability(scene.client, "cap:util:count_me@v1");
+    await scene.client.callTool({ name: "counting__read", arguments: { key: "a" } });
     let rows: Record<string, unknown>[] = [];
     await until("both calls are written", async () => {
-      const all = await exportedRows(home.path, "tool_usage");
+      const all = await exportedRows(scene.home.path, "tool_usage");
       rows = all.filter((row) => row["tool_name"] === "cap:util:count_me");
       return rows.length === 2;
     });
@@ -225,47 +210,52 @@ describe("calling by name", () => {
       { server_id: "pml-capabilities", outcome: "success" },
       { server_id: "pml-capabilities", outcome: "success" },
     ]);
-    const stats = await callJson<{ tools: { server: string; tool: string; calls: number }[] }>(client, "meta:stats");
+    const stats = await callJson<{ tools: { server: string; tool: string; calls: number }[] }>(
+      scene.client,
+      "meta:stats",
+    );
     expect(stats.value.tools).toContainEqual(
       expect.objectContaining({ server: "pml-capabilities", tool: "cap:util:count_me", calls: 2 }),
     );
     expect(stats.value.tools).toContainEqual(expect.objectContaining({ server: "counting", tool: "read" }));
-    const { value } = await callJson<Record<string, number>>(client, "dns:whois", { fqdn: "util:count_me" });
+    const { value } = await callJson<Record<string, number>>(scene.client, "dns:whois", { fqdn: "util:count_me" });
     expect(value["total_latency_ms"]).toBeGreaterThan(0);
   });
 
   test("[FR032] [FR033] [FR034] [13.4-AC6] [13.7-AC2] [13.7-AC4] [13.7-AC6] [TS-H1] [S2-E3] former names work without chains, warn, and are logged; FQDNs stay inside", async () => {
-    await execute(client, { code: "return 'config'", name: "fs:read_config" });
-    await callJson(client, "dns:rename", { name: "fs:read_config", newName: "fs:read_settings" });
-    await callJson(client, "dns:rename", { name: "fs:read_settings", newName: "fs:load_settings" });
-    const used = await execute(client, { capability: "fs:read_config" });
+    await execute(scene.client, { code: "return 'config'", name: "fs:read_config" });
+    await callJson(scene.client, "dns:rename", { name: "fs:read_config", newName: "fs:read_settings" });
+    await callJson(scene.client, "dns:rename", { name: "fs:read_settings", newName: "fs:load_settings" });
+    const used = await execute(scene.client, { capability: "fs:read_config" });
     const warning = 'Using deprecated alias "fs:read_config" → "fs:load_settings"';
     expect(used).toMatchObject({ result: "config", warnings: [warning] });
-    expect(readFileSync(join(home.path, "daemon.log"), "utf8")).toContain(JSON.stringify(warning).slice(1, -1));
-    const record = await callJson<{ id: string; aliases: string[] }>(client, "dns:whois", { fqdn: "fs:load_settings" });
-    const aliases = (await exportedRows(home.path, "capability_aliases")).filter(
+    expect(readFileSync(join(scene.home.path, "daemon.log"), "utf8")).toContain(JSON.stringify(warning).slice(1, -1));
+    const record = await callJson<{ id: string; aliases: string[] }>(scene.client, "dns:whois", {
+      fqdn: "fs:load_settings",
+    });
+    const aliases = (await exportedRows(scene.home.path, "capability_aliases")).filter(
       (row) => row["record_id"] === record.value.id,
     );
     expect(new Set(aliases.map((row) => row["alias"]))).toEqual(new Set(record.value.aliases));
     expect(aliases.filter((row) => row["kind"] === "name").map((row) => row["alias"])).toEqual(
       expect.arrayContaining(["fs:read_config", "fs:read_settings"]),
     );
-    const history = await exportedRows(home.path, "capability_rename_history");
+    const history = await exportedRows(scene.home.path, "capability_rename_history");
     expect(history.filter((row) => row["record_id"] === record.value.id)).toMatchObject([
       { old_name: "fs:read_config", new_name: "fs:read_settings", renamed_via: "agent" },
       { old_name: "fs:read_settings", new_name: "fs:load_settings" },
     ]);
-    const { tools } = await client.listTools();
+    const { tools } = await scene.client.listTools();
     expect(JSON.stringify(tools)).not.toContain("local.default.");
   });
 
   test("[FR045] [FR046] [13.12-AC1] [13.12-AC5] [13.12-AC6] [13.12-AC7] [13.12-AC8] [TS-V1] versions, names and aliases are the same after a restart", async () => {
-    const made = await execute(client, { code: code(1), name: "db:versions", version_tag: "v1.0.0" });
-    await callJson(client, "dns:update", { name: "db:versions", code: code(2), version_tag: "v1.2.0" });
-    await callJson(client, "dns:update", { name: "db:versions", code: code(3) });
-    await callJson(client, "dns:rename", { name: "db:versions", newName: "db:history" });
-    await restart();
-    expect(await listNames(client)).toContain("cap__db__history");
+    const made = await execute(scene.client, { code: code(1), name: "db:versions", version_tag: "v1.0.0" });
+    await callJson(scene.client, "dns:update", { name: "db:versions", code: code(2), version_tag: "v1.2.0" });
+    await callJson(scene.client, "dns:update", { name: "db:versions", code: code(3) });
+    await callJson(scene.client, "dns:rename", { name: "db:versions", newName: "db:history" });
+    await scene.restart();
+    expect(await listNames(scene.client)).toContain("cap__db__history");
     const today = new Date().toISOString().slice(0, 10);
     const expected: Record<string, number> = {
       "cap:db:history@v1": 2,
@@ -276,21 +266,26 @@ describe("calling by name", () => {
       "cap:db:versions@v1.2.0": 2,
     };
     for (const [name, version] of Object.entries(expected))
-      expect(await callCapability(client, name)).toEqual({ version });
-    expect((await execute(client, { capability: `${made.capabilityFqdn}@v1.0.0` })).result).toEqual({ version: 1 });
-    expect((await execute(client, { capability: "db:history@v5" })).error?.message).toBe(
+      expect(await callCapability(scene.client, name)).toEqual({ version });
+    expect((await execute(scene.client, { capability: `${made.capabilityFqdn}@v1.0.0` })).result).toEqual({
+      version: 1,
+    });
+    expect((await execute(scene.client, { capability: "db:history@v5" })).error?.message).toBe(
       "Version v5 not found for db:history",
     );
   });
 
   test("[TS-P4] what a capability was tested with stays, until it asks for the latest", async () => {
-    await execute(client, { code: "return 'inner 1'", name: "util:inner" });
-    await execute(client, { code: `return await capabilities.util.inner({})`, name: "util:outer" });
-    await execute(client, { code: `return await capabilities["util:inner@latest"]({})`, name: "util:outer_latest" });
-    await callJson(client, "dns:update", { name: "util:inner", code: "return 'inner 2'" });
-    await restart();
-    expect(await callCapability(client, "cap:util:outer")).toBe("inner 1");
-    expect(await callCapability(client, "cap:util:outer_latest")).toBe("inner 2");
-    expect(await callCapability(client, "cap:util:inner")).toBe("inner 2");
+    await execute(scene.client, { code: "return 'inner 1'", name: "util:inner" });
+    await execute(scene.client, { code: `return await capabilities.util.inner({})`, name: "util:outer" });
+    await execute(scene.client, {
+      code: `return await capabilities["util:inner@latest"]({})`,
+      name: "util:outer_latest",
+    });
+    await callJson(scene.client, "dns:update", { name: "util:inner", code: "return 'inner 2'" });
+    await scene.restart();
+    expect(await callCapability(scene.client, "cap:util:outer")).toBe("inner 1");
+    expect(await callCapability(scene.client, "cap:util:outer_latest")).toBe("inner 2");
+    expect(await callCapability(scene.client, "cap:util:inner")).toBe("inner 2");
   });
 });

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
@@ -102,4 +106,16 @@ test("[FR050] what is public is offered to everybody at the gateway's address, a
   expect(value).toMatchObject({ org: "local", forked_from: fqdn, version_tag: "v1.0.0", description: "Greets" });
   const missing = await runPml(["fork", `${url}/registry/capabilities/none`], { home: elsewhere.path });
   expect(missing.stderr).toContain("it answers 404");
+  const endless = createServer((_request, response) => Readable.from(repeat(" ".repeat(1024))).pipe(response));
+  endless.listen(0, "127.0.0.1");
+  await once(endless, "listening");
+  const { port } = endless.address() as AddressInfo;
+  const refused = await runPml(["fork", `http://127.0.0.1:${port}/`], { home: elsewhere.path });
+  expect(refused.stderr).toContain("it is larger than 65536 bytes");
+  endless.close();
+  endless.closeAllConnections();
 });
+
+function* repeat(text: string): Generator<string> {
+  for (;;) yield text;
+}

@@ -5,6 +5,7 @@ import { createEventBus } from "../../src/events.ts";
 import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
 import { CapabilityRegistry } from "../../src/capabilities/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
+import { directly } from "../../src/execution/finisher.ts";
 import { Engine } from "../../src/execution/engine.ts";
 import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
@@ -69,7 +70,7 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
-    client,
+    finisher: directly(client),
     db,
     registry,
     programs,

@@ -1,9 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { makeFolder } from "./folder.ts";
 import { type GatewayHome, startGateway } from "./gateway-home.ts";
-import { servers } from "./upstream-servers.ts";
+import { connectClient, type TestClient } from "./mcp-client.ts";
+import { runJson, runPml } from "./pml.ts";
+import { servers, writeConfig } from "./upstream-servers.ts";
+import { afterAll, beforeAll } from "vitest";
 
 /** A gateway in front of one counting server, which may be called freely. */
 export async function startNamesGateway(config: Record<string, unknown> = {}): Promise<GatewayHome> {
@@ -20,6 +23,44 @@ export async function startNamesGateway(config: Record<string, unknown> = {}): P
     async [Symbol.asyncDispose]() {
       await home[Symbol.asyncDispose]();
       await work[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A gateway and a client of it, for all tests of a file. */
+export interface SharedNames {
+  readonly home: GatewayHome;
+  readonly client: Client;
+  /** The daemon ends and comes up again, with further settings where some are given. */
+  restart(settings?: Record<string, unknown>): Promise<void>;
+}
+
+export function shareNamesGateway(): SharedNames {
+  let home: GatewayHome;
+  let connected: TestClient;
+  beforeAll(async () => {
+    home = await startNamesGateway();
+    connected = await connectClient(home.path);
+  });
+  afterAll(async () => {
+    await connected[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  });
+  return {
+    get home() {
+      return home;
+    },
+    get client() {
+      return connected.client;
+    },
+    async restart(settings = {}) {
+      await connected[Symbol.asyncDispose]();
+      await runPml(["down"], { home: home.path });
+      const config = JSON.parse(readFileSync(join(home.path, "pml.json"), "utf8")) as Record<string, unknown>;
+      writeConfig(home.path, { ...config, ...settings });
+      await runJson(["up"], { home: home.path });
+      connected = await connectClient(home.path);
+      await home.ready("counting");
     },
   };
 }

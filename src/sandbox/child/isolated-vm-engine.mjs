@@ -1,6 +1,7 @@
 // @ts-check
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
 import { wrapProgram } from "./program-text.mjs";
 
 const GUEST_FILE = "pml:guest";
@@ -30,6 +31,8 @@ export function createIsolatedVmEngine(addon, guestSource) {
  * @param {typeof import("isolated-vm")} ivm @param {string} source @returns {Runtime}
  */
 function compileOnce(ivm, source) {
+  // All functions at once: otherwise each isolate would compile every one that it uses by itself.
+  setFlagsFromString("--no-lazy");
   const isolate = new ivm.Isolate();
   const script = isolate.compileScriptSync(source, { filename: GUEST_FILE, produceCachedData: true });
   const { cachedData } = /** @type {{ cachedData?: CompiledData }} */ (script); // its types do not know of it
