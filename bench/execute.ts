@@ -85,7 +85,9 @@ export const execute: Benchmark = {
     const { everything } = servers;
     writeConfig(home, { mcpServers: { everything, patient }, permissions: { allow: ["everything:*", "patient:*"] } });
     const daemon = stack.use(await startDaemon(home));
-    session.note(`daemon pid ${daemon.pid}; journal, trace, results and counters are certain on disk before each answer`);
+    session.note(
+      `daemon pid ${daemon.pid}; journal, trace, results and counters are certain on disk before each answer`,
+    );
     const pml = await connect(stack, { args: [PML, "mcp"], env: testEnvironment({ home }) });
     const direct = {
       echo: await connect(stack, { args: everything.args }),

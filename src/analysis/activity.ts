@@ -1,6 +1,15 @@
-import type { Binding, Scopes } from "./scopes.ts";
+import type { Binding } from "./bindings.ts";
+import type { Scopes } from "./scopes.ts";
 import { findWaitingCall } from "./started-lists.ts";
-import { isFunction, type Node, pushAll, type TreeVisitor } from "./syntax-tree.ts";
+import {
+  type ByType,
+  type Entering,
+  isFunction,
+  type Node,
+  type NodeOf,
+  pushAll,
+  type TreeVisitor,
+} from "./syntax-tree.ts";
 
 const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "ForStatement",
@@ -10,32 +19,23 @@ const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "DoWhileStatement",
 ]);
 
-const EXITS: ReadonlySet<string> = new Set<Node["type"]>([
-  "ReturnStatement",
-  "ThrowStatement",
-  "BreakStatement",
-  "ContinueStatement",
-]);
-
 /** Which parts of a program matter to its structure. */
 export class Activity implements TreeVisitor {
-  readonly enters = EXITS;
   /** Contains calls, its own or those of functions it uses. */
   readonly #active = new Set<Node>();
   /** Can leave the statement list it is in. */
   readonly #exits = new Set<Node>();
 
-  enter(node: Node): void {
-    if (node.type === "ReturnStatement" || node.type === "ThrowStatement") this.#markExit(node, () => false);
-    else if (node.type === "BreakStatement" || node.type === "ContinueStatement") {
-      const { label } = node;
-      const isTarget = (target: Node): boolean => {
-        if (label !== null) return target.type === "LabeledStatement" && target.label.name === label.name;
-        return BREAKABLE.has(target.type) || (node.type === "BreakStatement" && target.type === "SwitchStatement");
-      };
-      this.#markExit(node, isTarget);
-    }
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
   }
+
+  readonly #entering: ByType<readonly [], void> = {
+    ReturnStatement: (node) => this.#markExit(node, isNoTarget),
+    ThrowStatement: (node) => this.#markExit(node, isNoTarget),
+    BreakStatement: (node) => this.#markJump(node),
+    ContinueStatement: (node) => this.#markJump(node),
+  };
 
   isActive(node: Node | null | undefined): boolean {
     return node !== null && node !== undefined && this.#active.has(node);
@@ -61,6 +61,15 @@ export class Activity implements TreeVisitor {
     }
   }
 
+  #markJump(node: NodeOf<"BreakStatement" | "ContinueStatement">): void {
+    const { type, label } = node;
+    const isTarget = (target: Node): boolean => {
+      if (label !== null) return target.type === "LabeledStatement" && target.label.name === label.name;
+      return BREAKABLE.has(target.type) || (type === "BreakStatement" && target.type === "SwitchStatement");
+    };
+    this.#markExit(node, isTarget);
+  }
+
   #markExit(from: Node, isTarget: (node: Node) => boolean): void {
     let node: Node | null | undefined = from;
     while (node && !isFunction(node) && !isTarget(node)) {
@@ -69,3 +78,5 @@ export class Activity implements TreeVisitor {
     }
   }
 }
+
+const isNoTarget = (): boolean => false;

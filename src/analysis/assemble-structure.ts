@@ -5,7 +5,7 @@ import { labelNodes, type Unlabelled } from "./labels.ts";
 import { findGuardEdges, findProvidesEdges } from "./provides-edges.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
-import type { StaticStructure, StructureEdge, StructureNode } from "./structure.ts";
+import type { ArgumentsStructure, StaticStructure, StructureEdge, StructureNode } from "./structure.ts";
 import type { Node } from "./syntax-tree.ts";
 import type { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
@@ -21,26 +21,28 @@ const NOTHING: readonly never[] = [];
 
 /** Gives the draft its arguments, labels and the edges along which data flows. */
 export function assembleStructure({ draft, scopes, values, source }: StructureParts): StaticStructure {
-  const drafts = new Map(draft.nodes.flatMap((node) => (node.site === undefined ? [] : [[node.site, node] as const])));
-  const reads = new DataFlow(scopes, values).resolve(findReaders(draft));
+  const drafts = new Map<Site, DraftNode>();
+  for (const node of draft.nodes) if (node.site !== undefined) drafts.set(node.site, node);
+  const sitesIn = new DataFlow(scopes, values).resolve(findReaders(draft));
   const known = new Map<Node, readonly DraftNode[]>();
   const readsOf = (node: Node): readonly DraftNode[] => {
-    const sites = reads.get(node);
+    const sites = sitesIn(node);
     if (sites === undefined) return NOTHING;
-    const found =
-      known.get(node) ?? [...sites].flatMap((site) => drafts.get(site) ?? []).toSorted((a, b) => a.order - b.order);
+    const found = known.get(node) ?? inOrder(sites, drafts);
     known.set(node, found);
     return found;
   };
   const sources: ArgumentSources = {
     scopes,
-    values,
     source,
     nodesReadBy: (node) => readsOf(node).map(({ id }) => id),
     idOf: (site) => drafts.get(site)?.id,
   };
-  const calls = new Map(draft.nodes.flatMap((node) => describeCall(node, sources)).map((call) => [call.draft, call]));
-  const flow = { calls, values, readsOf };
+  const calls = new Map<DraftNode, DescribedCall>();
+  for (const node of draft.nodes) {
+    if (node.site !== undefined) calls.set(node, describeCall(node, node.site, sources));
+  }
+  const flow = { calls, readsOf };
   return {
     nodes: describeNodes(draft.nodes, calls, source),
     edges: [
@@ -52,18 +54,30 @@ export function assembleStructure({ draft, scopes, values, source }: StructurePa
   };
 }
 
-/** Expressions one must know the sources of: what calls are given and what decisions test. */
-function findReaders({ nodes }: Draft): Node[] {
-  return nodes.flatMap(({ site, syntax }) => {
-    if (site?.call !== undefined) return site.call.arguments.flatMap(partsOf);
-    if (syntax.type === "IfStatement" || syntax.type === "ConditionalExpression") return [syntax.test];
-    return syntax.type === "LogicalExpression" ? [syntax.left] : [];
-  });
+function inOrder(sites: ReadonlySet<Site>, drafts: ReadonlyMap<Site, DraftNode>): readonly DraftNode[] {
+  const found: DraftNode[] = [];
+  for (const site of sites) {
+    const node = drafts.get(site);
+    if (node !== undefined) found.push(node);
+  }
+  return found.length > 1 ? found.toSorted((a, b) => a.order - b.order) : found;
 }
 
-function partsOf(argument: Node): Node[] {
-  if (argument.type !== "ObjectExpression") return [argument];
-  return [argument, ...argument.properties.map((part) => (part.type === "Property" ? part.value : part.argument))];
+/** Expressions one must know the sources of: what calls are given and what decisions test. */
+function findReaders({ nodes }: Draft): Node[] {
+  const readers: Node[] = [];
+  for (const { site, syntax } of nodes) {
+    if (site?.call !== undefined) for (const argument of site.call.arguments) pushParts(readers, argument);
+    else if (syntax.type === "IfStatement" || syntax.type === "ConditionalExpression") readers.push(syntax.test);
+    else if (syntax.type === "LogicalExpression") readers.push(syntax.left);
+  }
+  return readers;
+}
+
+function pushParts(parts: Node[], argument: Node): void {
+  parts.push(argument);
+  if (argument.type !== "ObjectExpression") return;
+  for (const part of argument.properties) parts.push(part.type === "Property" ? part.value : part.argument);
 }
 
 function describeNodes(
@@ -71,15 +85,23 @@ function describeNodes(
   calls: ReadonlyMap<DraftNode, DescribedCall>,
   source: SourceText,
 ): StructureNode[] {
-  const unlabelled = drafts.map((draft): Unlabelled => {
-    const base = { id: draft.id, range: source.range(draft) };
-    const details = describeNode(draft, source);
-    const given = calls.get(draft)?.arguments;
-    const hasArguments = given !== undefined && draft.type !== "dynamic";
-    return { node: { ...base, ...details, ...(hasArguments && { arguments: given }) }, title: titleOf(details) };
-  });
+  const unlabelled = drafts.map((draft) => describeDraft(draft, calls.get(draft)?.arguments, source));
   const labels = labelNodes(unlabelled);
-  return unlabelled.map(({ node: { id, ...node } }, index) => ({ id, label: labels[index], ...node }) as StructureNode);
+  return unlabelled.map(({ id, range, details, arguments: given }, index) => {
+    const node = { id, label: labels[index], range, ...details } as StructureNode;
+    return given === undefined ? node : ({ ...node, arguments: given } as StructureNode);
+  });
+}
+
+interface Described extends Unlabelled {
+  readonly details: Details;
+}
+
+function describeDraft(draft: DraftNode, given: ArgumentsStructure | undefined, source: SourceText): Described {
+  const details = describeNode(draft, source);
+  const { id, type } = draft;
+  const range = source.range(draft);
+  return { id, range, title: titleOf(details), details, arguments: type === "dynamic" ? undefined : given };
 }
 
 type Details = StructureNode extends infer N
@@ -118,7 +140,9 @@ function controlEdges({ edges }: Draft): StructureEdge[] {
 }
 
 function containsEdges({ nodes }: Draft): StructureEdge[] {
-  return nodes.flatMap(({ id, container }) =>
-    container === undefined ? [] : [{ from: container.id, to: id, type: "contains" as const }],
-  );
+  const edges: StructureEdge[] = [];
+  for (const { id, container } of nodes) {
+    if (container !== undefined) edges.push({ from: container.id, to: id, type: "contains" });
+  }
+  return edges;
 }

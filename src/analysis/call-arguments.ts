@@ -4,7 +4,7 @@ import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import type { ArgumentsStructure, ArgumentValue } from "./structure.ts";
 import { type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { valueOf } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
 interface NamedArgument {
@@ -16,11 +16,14 @@ interface NamedArgument {
 function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[] | undefined {
   const [first] = call?.arguments ?? [];
   const object = first === undefined ? undefined : findObject(first, scopes);
-  return object?.properties.flatMap((property) => {
+  if (object === undefined) return undefined;
+  const given: NamedArgument[] = [];
+  for (const property of object.properties) {
     const name = property.type === "Property" ? staticKey(property) : undefined;
-    if (property.type !== "Property" || name === undefined || name === "__proto__") return [];
-    return [{ name, expression: property.value }];
-  });
+    if (property.type !== "Property" || name === undefined || name === "__proto__") continue;
+    given.push({ name, expression: property.value });
+  }
+  return given;
 }
 
 /** An object, also one that a constant holds and nobody adds to. */
@@ -32,7 +35,6 @@ function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | un
 
 export interface ArgumentSources {
   readonly scopes: Scopes;
-  readonly values: ValueFlow;
   readonly source: SourceText;
   /** Ids of the nodes an expression reads. */
   nodesReadBy(expression: Node): readonly string[];
@@ -47,28 +49,26 @@ export interface DescribedCall {
   readonly arguments: ArgumentsStructure | undefined;
 }
 
-export function describeCall(draft: DraftNode, sources: ArgumentSources): DescribedCall[] {
-  const { site } = draft;
-  if (site === undefined) return [];
+export function describeCall(draft: DraftNode, site: Site, sources: ArgumentSources): DescribedCall {
   const given = findArguments(site, sources.scopes);
-  return [
-    {
-      draft,
-      site,
-      given: given ?? [],
-      arguments: given === undefined ? undefined : describeArguments(given, sources),
-    },
-  ];
+  return {
+    draft,
+    site,
+    given: given ?? [],
+    arguments: given === undefined ? undefined : describeArguments(given, sources),
+  };
 }
 
 function describeArguments(given: readonly NamedArgument[], sources: ArgumentSources): ArgumentsStructure {
-  return Object.fromEntries(given.map(({ name, expression }) => [name, describeArgument(expression, sources)]));
+  const described: Record<string, ArgumentValue> = {};
+  for (const { name, expression } of given) described[name] = describeArgument(expression, sources);
+  return described;
 }
 
 function describeArgument(node: Node, sources: ArgumentSources): ArgumentValue {
   const constant = findConstant(node, sources.scopes);
   if (constant !== undefined) return { type: "literal", value: constant.value };
-  const value = sources.values.valueOf(withoutDefault(node));
+  const value = valueOf(withoutDefault(node));
   if (value?.kind === "args" && value.path.length > 0)
     return { type: "parameter", parameterName: value.path.join(".") };
   const id = value?.kind === "result" ? sources.idOf(value.site) : undefined;

@@ -1,6 +1,6 @@
-import type { Binding, FunctionInfo, Scopes, Write } from "./scopes.ts";
+import type { Binding, FunctionInfo, Write } from "./bindings.ts";
+import type { Scopes } from "./scopes.ts";
 import {
-  childrenOf,
   type FunctionNode,
   isFunction,
   methodOf,
@@ -9,7 +9,7 @@ import {
   pushAll,
   pushChildren,
 } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { type ValueFlow, valueOf } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
 /** Beyond this many sources a value is a mixture of everything; also bounds the work. */
@@ -18,10 +18,21 @@ const MAX_SOURCES = 64;
 /** Methods whose callbacks get no value of the object. */
 const WITHOUT_VALUE = new Set(["catch", "finally"]);
 
+/** What is never a result itself, only has some in it. */
+const PLAIN: ReadonlySet<string> = new Set<Node["type"]>([
+  "ArrayExpression",
+  "BinaryExpression",
+  "Literal",
+  "ObjectExpression",
+  "Property",
+  "TemplateElement",
+  "TemplateLiteral",
+]);
+
 /** Something data passes through: a variable, what a function returns, or an expression whose elements callbacks get. */
 type Carrier = Binding | FunctionInfo | Node;
 
-/** Most stay empty. */
+/** What is known of an expression or a carrier; most stay without sites. */
 interface Flow {
   sites: Set<Site> | undefined;
   readonly readers: Flow[];
@@ -31,30 +42,31 @@ interface Flow {
 export class DataFlow {
   readonly #scopes: Scopes;
   readonly #values: ValueFlow;
+  readonly #answers = new Map<Node, Flow>();
   readonly #flows = new Map<Carrier, Flow>();
   readonly #unscanned: Carrier[] = [];
+  readonly #left: Node[] = [];
 
   constructor(scopes: Scopes, values: ValueFlow) {
     this.#scopes = scopes;
     this.#values = values;
   }
 
-  /** Without those that read nothing. */
-  resolve(expressions: readonly Node[]): ReadonlyMap<Node, ReadonlySet<Site>> {
-    const answers = new Map<Node, Flow>();
+  /** Asked of these expressions only. */
+  resolve(expressions: readonly Node[]): (expression: Node) => ReadonlySet<Site> | undefined {
     for (const node of expressions) {
-      if (answers.has(node)) continue;
+      if (node.type === "Literal" || this.#answers.has(node)) continue;
       const flow = createFlow();
-      answers.set(node, flow);
-      this.#scan([node], flow);
+      this.#answers.set(node, flow);
+      this.#left.push(node);
+      this.#scan(flow);
     }
     for (let next = this.#unscanned.pop(); next !== undefined; next = this.#unscanned.pop()) {
-      this.#scan(this.#sourcesOf(next), this.#flowOf(next));
+      this.#pushSources(next);
+      this.#scan(this.#flowOf(next));
     }
-    spread([...answers.values(), ...this.#flows.values()]);
-    const found = new Map<Node, ReadonlySet<Site>>();
-    for (const [node, { sites }] of answers) if (sites !== undefined) found.set(node, sites);
-    return found;
+    this.#spread();
+    return (expression) => this.#answers.get(expression)?.sites;
   }
 
   #flowOf(carrier: Carrier): Flow {
@@ -66,23 +78,24 @@ export class DataFlow {
     return flow;
   }
 
-  /** Finds what the expressions read and lets it flow into `into`. */
-  #scan(expressions: readonly Node[], into: Flow): void {
-    const left = [...expressions];
+  /** Finds what the expressions that are left read and lets it flow into `into`. */
+  #scan(into: Flow): void {
+    const left = this.#left;
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
-      const site = this.#siteOf(node);
+      const site = PLAIN.has(node.type) ? undefined : this.#siteOf(node);
       if (site !== undefined) (into.sites ??= new Set()).add(site);
       else if (isFunction(node)) this.#read(this.#scopes.functions.get(node), into);
       else if (node.type === "Identifier") this.#readName(node, into);
-      else if (node.type === "CallExpression") pushAll(left, this.#partsOfCall(node, into));
+      else if (node.type === "CallExpression") this.#pushPartsOfCall(node, into);
       else pushChildren(left, node);
     }
   }
 
-  /** The one call that an expression is known to be a part of the result of. */
+  /** The one call that an expression is known to be a part of the result of. What is handed on has a value, too. */
   #siteOf(node: Node): Site | undefined {
-    const value = this.#values.valueOf(node);
-    return value?.kind === "result" ? value.site : this.#values.sites.get(node);
+    const value = valueOf(node);
+    if (value === undefined) return undefined;
+    return value.kind === "result" ? value.site : this.#values.sites.get(node);
   }
 
   #read(carrier: Carrier | undefined, into: Flow): void {
@@ -96,57 +109,66 @@ export class DataFlow {
     if (binding.fn !== undefined) this.#read(this.#scopes.functions.get(binding.fn), into);
   }
 
-  #partsOfCall(node: NodeOf<"CallExpression">, into: Flow): Node[] {
+  #pushPartsOfCall(node: NodeOf<"CallExpression">, into: Flow): void {
     const { callee, arguments: given } = node;
-    if (this.#scopes.calledFunction(callee) !== undefined) return [callee];
-    if (callee.type !== "MemberExpression" || !given.some(isFunction)) return childrenOf(node);
-    // What `then` gives is what its callbacks make of it.
-    if (methodOf(node) !== "then") this.#read(callee.object, into);
-    return given;
+    if (this.#scopes.calledFunction(callee) !== undefined) this.#left.push(callee);
+    else if (callee.type !== "MemberExpression" || !given.some(isFunction)) pushChildren(this.#left, node);
+    else {
+      // What `then` gives is what its callbacks make of it.
+      if (methodOf(node) !== "then") this.#read(callee.object, into);
+      pushAll<Node>(this.#left, given);
+    }
   }
 
-  #sourcesOf(carrier: Carrier): readonly Node[] {
-    if ("returns" in carrier) return carrier.returns;
-    if ("type" in carrier) return [carrier];
-    return [...carrier.inflows, ...carrier.writes.flatMap((write) => this.#sourcesOfWrite(write))];
+  #pushSources(carrier: Carrier): void {
+    if ("returns" in carrier) pushAll(this.#left, carrier.returns);
+    else if ("type" in carrier) this.#left.push(carrier);
+    else {
+      pushAll(this.#left, carrier.inflows);
+      for (const write of carrier.writes) this.#pushSourcesOfWrite(write);
+    }
   }
 
-  #sourcesOfWrite({ kind, target, source }: Write): Node[] {
-    if (kind !== "parameter") return source === undefined ? [] : [source];
+  #pushSourcesOfWrite({ kind, target, source }: Write): void {
+    if (kind !== "parameter") {
+      if (source !== undefined) this.#left.push(source);
+      return;
+    }
     let parameter: Node = target;
     while (parameter.parent && !isFunction(parameter.parent)) parameter = parameter.parent;
     const fn = parameter.parent as FunctionNode;
     const index = fn.params.indexOf(parameter as FunctionNode["params"][number]);
-    return this.#argumentsFor(fn, index);
+    if (fn.parent?.type === "CallExpression") this.#pushArgument(fn, index);
+    for (const use of this.#scopes.functions.get(fn)?.binding?.reads ?? []) this.#pushArgument(use, index);
   }
 
-  /** What callers hand over; a callback gets something of the object whose method calls it. */
-  #argumentsFor(fn: FunctionNode, index: number): Node[] {
-    const uses: Node[] = fn.parent?.type === "CallExpression" ? [fn] : [];
-    pushAll<Node>(uses, this.#scopes.functions.get(fn)?.binding?.reads ?? []);
-    return uses.flatMap((use) => {
-      const call = use.parent;
-      if (call?.type !== "CallExpression") return [];
-      if (call.callee === use) return call.arguments.slice(index, index + 1);
-      const isGiven = call.callee.type === "MemberExpression" && !WITHOUT_VALUE.has(methodOf(call) ?? "");
-      return isGiven ? [(call.callee as NodeOf<"MemberExpression">).object] : [];
-    });
+  /** What a caller hands over to a function; a callback gets something of the object whose method calls it. */
+  #pushArgument(use: Node, index: number): void {
+    const call = use.parent;
+    if (call?.type !== "CallExpression") return;
+    const { callee, arguments: given } = call;
+    if (callee === use) pushAll<Node>(this.#left, given.slice(index, index + 1));
+    else if (callee.type === "MemberExpression" && !WITHOUT_VALUE.has(methodOf(call) ?? "")) {
+      this.#left.push(callee.object);
+    }
+  }
+
+  /** Passes on until nothing changes; each flow grows a bounded number of times. */
+  #spread(): void {
+    const changed = new Set<Flow>();
+    for (const flow of this.#answers.values()) if (flow.sites !== undefined) changed.add(flow);
+    for (const flow of this.#flows.values()) if (flow.sites !== undefined) changed.add(flow);
+    for (const flow of changed) {
+      changed.delete(flow);
+      const { sites } = flow;
+      if (sites === undefined) continue;
+      for (const reader of flow.readers) if (addSites((reader.sites ??= new Set()), sites)) changed.add(reader);
+    }
   }
 }
 
 function createFlow(): Flow {
   return { sites: undefined, readers: [] };
-}
-
-/** Passes on until nothing changes; each flow grows a bounded number of times. */
-function spread(flows: Flow[]): void {
-  const changed = new Set(flows.filter(({ sites }) => sites !== undefined));
-  for (const flow of changed) {
-    changed.delete(flow);
-    const { sites } = flow;
-    if (sites === undefined) continue;
-    for (const reader of flow.readers) if (addSites((reader.sites ??= new Set()), sites)) changed.add(reader);
-  }
 }
 
 function addSites(to: Set<Site>, from: ReadonlySet<Site>): boolean {

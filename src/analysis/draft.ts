@@ -10,7 +10,7 @@ export interface DraftNode {
   readonly end: number;
   /** Condition, what a loop runs over, combinator. */
   readonly text: string;
-  readonly site?: Site;
+  readonly site: Site | undefined;
   /** The loop or try whose body it is in. */
   readonly container: DraftNode | undefined;
   /** A decision that only matters where something comes after it. */
@@ -65,17 +65,9 @@ export class Draft {
   }
 
   add(part: DraftPart, container: DraftNode | undefined, frontier: Frontier): DraftNode {
-    const { start, end } = part.syntax;
-    const node: DraftNode = {
-      start,
-      end,
-      text: "",
-      prunable: false,
-      ...part,
-      container,
-      order: this.#nodes.length,
-      id: "",
-    };
+    const { type, syntax, text = "", site, prunable = false, start = syntax.start, end = syntax.end } = part;
+    const order = this.#nodes.length;
+    const node: DraftNode = { type, syntax, start, end, text, site, container, prunable, order, id: "" };
     this.#nodes.push(node);
     for (const { from, outcome, entry } of frontier) {
       if (entry !== true || container !== from) this.#edges.push({ from, to: node, outcome });
@@ -97,6 +89,7 @@ export class Draft {
   }
 
   #prune(): void {
+    if (!this.#nodes.some(({ prunable }) => prunable)) return;
     const used = new Set<DraftNode>();
     const dropped = new Set<DraftNode>();
     const outgoing = Map.groupBy(this.#edges, ({ from }) => from);

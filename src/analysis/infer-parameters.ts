@@ -6,7 +6,7 @@ import { observeUse, type ParameterSources } from "./parameter-use.ts";
 import type { Node } from "./syntax-tree.ts";
 import type { TypeNotes } from "./type-notes.ts";
 import { allowsUndefined, membersOf, toSchema } from "./type-schema.ts";
-import type { ParameterFact } from "./value-flow.ts";
+import { type ParameterFact, valueOf } from "./value-flow.ts";
 
 const MAX_DEPTH = 20;
 
@@ -24,10 +24,10 @@ interface Assertion {
   readonly type: TSType;
 }
 
-function findAssertions({ notes, values }: ParameterSources): Assertion[] {
+function findAssertions({ notes }: ParameterSources): Assertion[] {
   const { assertions, declaredArgs } = notes;
   const found = [...assertions].flatMap(([node, type]): Assertion[] => {
-    const value = values.valueOf(node);
+    const value = valueOf(node);
     return value?.kind === "args" ? [{ kind: "asserted", path: value.path, type }] : [];
   });
   return declaredArgs === undefined ? found : [{ kind: "asserted", path: [], type: declaredArgs }, ...found];

@@ -1,4 +1,4 @@
-import type { ArgumentValue, StructureNode } from "./structure.ts";
+import type { ArgumentsStructure, ArgumentValue, SourceRange } from "./structure.ts";
 
 const MAX_DETAIL = 40;
 /** Arguments that say best what a call is about. */
@@ -7,22 +7,24 @@ const SECRET = /pass|secret|token|auth|credential|api.?key|private/i;
 
 /** A node and what it is called without the details that tell it from others. */
 export interface Unlabelled {
-  readonly node: Omit<StructureNode, "label"> & { readonly arguments?: Readonly<Record<string, ArgumentValue>> };
+  readonly id: string;
+  readonly range: SourceRange;
+  readonly arguments: ArgumentsStructure | undefined;
   readonly title: string;
 }
 
 /** `fs:read (config.json)`; where that is still the same for several nodes, with their lines or numbers. */
-export function labelNodes(nodes: readonly Unlabelled[]): string[] {
-  const detailed = nodes.map(({ node, title }) => withDetail(title, node.arguments && findDetail(node.arguments)));
-  const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.node.range.line ?? 0}`);
-  return distinguish(byLine, (index) => nodes[index]?.node.id ?? "");
+export function labelNodes(nodes: readonly Unlabelled[]): readonly string[] {
+  const detailed = nodes.map(({ title, arguments: given }) => withDetail(title, given && findDetail(given)));
+  const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.range.line ?? 0}`);
+  return distinguish(byLine, (index) => nodes[index]?.id ?? "");
 }
 
 function withDetail(title: string, detail: string | undefined): string {
   return detail === undefined ? title : `${title} (${detail})`;
 }
 
-function findDetail(given: Readonly<Record<string, ArgumentValue>>): string | undefined {
+function findDetail(given: ArgumentsStructure): string | undefined {
   for (const name of TELLING) {
     const detail = Object.hasOwn(given, name) ? describeValue(given[name]) : undefined;
     if (detail !== undefined) return detail;
@@ -43,8 +45,9 @@ function describeValue(value: ArgumentValue | undefined): string | undefined {
   return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
 }
 
-function distinguish(labels: readonly string[], detailOf: (index: number) => string): string[] {
+function distinguish(labels: readonly string[], detailOf: (index: number) => string): readonly string[] {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  if (counts.size === labels.length) return labels;
   return labels.map((label, index) => ((counts.get(label) ?? 0) > 1 ? `${label}, ${detailOf(index)}` : label));
 }

@@ -1,25 +1,20 @@
 import {
   afterBracket,
-  ASCII_WORD,
   CARRY_ON,
-  CLOSERS,
   endsOperand,
-  HEADS,
-  kindOf,
+  goesOn,
+  isNameStart,
   type Last,
-  LINE_END,
   nestsRight,
   NUMBER,
   OPENERS,
-  PREFIXES,
   PUNCTUATOR,
   REGEX,
-  OTHER_SPACE,
+  ROLES,
   STRING,
+  tokenStartOf,
   UPDATE,
   WORD,
-  CODES,
-  goesOn,
 } from "./tokens.ts";
 import {
   ANGLE,
@@ -34,6 +29,7 @@ import {
   resetLevel,
   weigh,
 } from "./nesting-level.ts";
+import { TokenReader } from "./token-reader.ts";
 
 /**
  * Finds what would overrun the stack or the memory of the native parser, which would end the process: a walk over the
@@ -46,14 +42,10 @@ export function scanNesting(source: string): NestingReport {
 }
 
 class NestingScan {
-  readonly #source: string;
-  #at = 0;
+  readonly #reader: TokenReader;
   #last: Last = "operator";
   #word = "";
-  #newline = false;
   longestLine = 0;
-  #lineStart = 0;
-  #lineTokens = 0;
   #statementEnded = false;
   /** A statement can start here; and a name that did could be a label. */
   #start = true;
@@ -64,103 +56,81 @@ class NestingScan {
   #level = createLevel("", false);
 
   constructor(source: string) {
-    this.#source = source;
+    this.#reader = new TokenReader(source);
   }
 
   run(): NestingProblem | undefined {
-    while (this.#problem === undefined && this.#at < this.#source.length) {
+    const reader = this.#reader;
+    while (this.#problem === undefined && !reader.atEnd) {
       if (!this.#token()) return this.#problem;
-      this.#lineTokens += 1;
+      reader.lineTokens += 1;
       if (this.#outer + this.#levels.length + weigh(this.#level) > MAX_NESTING) this.#fail("too_deep");
-      this.longestLine = Math.max(this.longestLine, this.#lineTokens * (this.#at - this.#lineStart));
+      this.longestLine = Math.max(this.longestLine, reader.lineTokens * (reader.at - reader.lineStart));
       if (this.longestLine > MAX_LINE) this.#fail("long_line");
     }
     return this.#problem;
   }
 
-  #fail(reason: NestingProblem["reason"], at = this.#at): false {
-    this.#problem = { offset: Math.min(at, this.#source.length - 1), reason };
+  #fail(reason: NestingProblem["reason"], at = this.#reader.at): false {
+    this.#problem = { offset: Math.min(at, this.#reader.source.length - 1), reason };
     return false;
   }
 
   /** False where the parser gives up as well, so that nothing behind it matters. */
   #token(): boolean {
-    this.#skipSpace();
-    const character = this.#source[this.#at];
-    if (character === undefined) return true;
-    const closer = OPENERS[character];
-    if (closer !== undefined) return this.#open(closer);
-    if (CLOSERS.has(character)) return this.#close(character);
-    if (character === '"' || character === "'") return this.#take(STRING) !== undefined && this.#operand();
-    if (character === "/") return this.#slash();
-    if (character === "`") {
-      this.#at += 1;
-      this.#link();
-      return this.#template();
+    const reader = this.#reader;
+    reader.skipSpace();
+    if (reader.atEnd) return true;
+    const character = reader.source[reader.at] ?? "";
+    const code = reader.source.charCodeAt(reader.at);
+    switch (tokenStartOf(code)) {
+      case "word":
+        return this.#atWord(reader.takeWord());
+      case "open":
+        return this.#open(OPENERS[character] ?? "");
+      case "close":
+        return this.#close(character);
+      case "literal":
+        return this.#literal(character);
+      case "separator":
+        reader.at += 1;
+        return this.#atPunctuator(character);
+      case undefined:
+      default:
+        return this.#other(code);
     }
-    const word = this.#take(ASCII_WORD, WORD);
+  }
+
+  #literal(character: string): boolean {
+    if (character === "/") return this.#slash();
+    if (character !== "`") return this.#reader.take(STRING) !== undefined && this.#operand();
+    this.#reader.at += 1;
+    this.#link();
+    return this.#template();
+  }
+
+  #other(code: number): boolean {
+    const word = goesOn(code) ? this.#reader.take(WORD) : undefined;
     return word === undefined ? this.#punctuator() : this.#atWord(word);
   }
 
-  #skipSpace(): void {
-    let code = this.#source.charCodeAt(this.#at);
-    while (code === CODES.space || code === CODES.newLine) {
-      this.#at += 1;
-      if (code === CODES.newLine) this.#noteLines("\n");
-      code = this.#source.charCodeAt(this.#at);
-    }
-    if (code < CODES.space || code > CODES.asciiEnd) this.#noteLines(this.#take(OTHER_SPACE) ?? "");
-  }
-
-  #noteLines(text: string): void {
-    if (!LINE_END.test(text)) return;
-    this.#newline = true;
-    if (!text.includes("\n")) return;
-    this.#lineStart = this.#at;
-    this.#lineTokens = 0;
-  }
-
-  /** What a pattern finds here; the first is tried, and where the text may go on behind it, the second. */
-  #take(pattern: RegExp, full?: RegExp): string | undefined {
-    const start = this.#at;
-    pattern.lastIndex = start;
-    const found = pattern.test(this.#source); // `exec` would make a list of what was found
-    const end = found ? pattern.lastIndex : start;
-    if (full !== undefined && goesOn(this.#source.charCodeAt(end))) return this.#take(full);
-    this.#at = end;
-    return found ? this.#source.slice(start, end) : undefined;
-  }
-
   #slash(): boolean {
-    const next = this.#source[this.#at + 1];
-    if (next === "/") return this.#skipTo(/(?=[\n\r\u2028\u2029])|$/g, this.#at);
-    if (next === "*") {
-      const start = this.#at;
-      const closed = this.#skipTo(/\*\//g, this.#at + 2);
-      this.#noteLines(this.#source.slice(start, this.#at));
-      return closed;
-    }
+    const start = this.#reader.at;
+    const next = this.#reader.source[start + 1];
+    if (next === "/" || next === "*") return this.#reader.skipComment();
     if (this.#last === "operand") return this.#punctuator();
-    const start = this.#at;
-    const regex = this.#take(REGEX);
+    const regex = this.#reader.take(REGEX);
     if (this.#last === "operator") return regex !== undefined && this.#operand();
     // After a block a pattern, after an object a division: only the parser knows.
-    this.#at = start;
+    this.#reader.at = start;
     return regex === undefined ? this.#punctuator() : this.#fail("ambiguous_slash");
-  }
-
-  #skipTo(end: RegExp, from: number): boolean {
-    end.lastIndex = from;
-    const found = end.exec(this.#source);
-    this.#at = found === null ? this.#source.length : found.index + found[0].length;
-    return found !== null;
   }
 
   #template(): boolean {
     const pattern = /\\[^]|\$\{|`/g;
-    pattern.lastIndex = this.#at;
-    for (let found = pattern.exec(this.#source); found !== null; found = pattern.exec(this.#source)) {
-      this.#at = pattern.lastIndex;
+    pattern.lastIndex = this.#reader.at;
+    for (let found = pattern.exec(this.#reader.source); found !== null; found = pattern.exec(this.#reader.source)) {
+      this.#reader.at = pattern.lastIndex;
       if (found[0] === "`") return this.#operand();
       if (found[0] === "${") {
         this.#push("`", false);
@@ -181,11 +151,13 @@ class NestingScan {
     const afterElse = this.#word === "else";
     this.#begin(word);
     this.#word = word;
-    this.#last = kindOf(word);
-    if (HEADS.has(word) || word === "do") this.#hold(afterElse ? LINK : 1);
+    const role = ROLES.get(word);
+    this.#last = role?.last ?? "operand";
+    if (role === undefined) return true;
+    if (role.isHead || word === "do") this.#hold(afterElse ? LINK : 1);
     else if (word === "else") this.#level.elses += LINK;
     else if (word === "case") this.#reset();
-    else if (PREFIXES.has(word) || word === "await" || word === "yield") this.#level.pending += 1;
+    else if (role.isPrefix) this.#level.pending += 1;
     this.#start = word === "else" || word === "do";
     return true;
   }
@@ -197,13 +169,13 @@ class NestingScan {
 
   /** A token starts; a new statement starts with it where nothing else would be legal. */
   #begin(word: string): void {
-    const ended = this.#last === "brace" || (this.#newline && this.#last === "operand");
+    const ended = this.#last === "brace" || (this.#reader.newline && this.#last === "operand");
     const fresh = ended && word !== "" && !CARRY_ON.has(word);
     if (fresh || (this.#statementEnded && word !== "else" && word !== "while")) this.#reset();
     this.#label = this.#start && word !== "";
     this.#start = false;
     this.#statementEnded = false;
-    this.#newline = false;
+    this.#reader.newline = false;
     this.#word = "";
   }
 
@@ -217,8 +189,8 @@ class NestingScan {
   }
 
   #open(closer: string): boolean {
-    this.#at += 1;
-    const head = closer === ")" && HEADS.has(this.#word);
+    this.#reader.at += 1;
+    const head = closer === ")" && ROLES.get(this.#word)?.isHead === true;
     this.#link();
     this.#begin("");
     this.#push(closer, head);
@@ -234,15 +206,15 @@ class NestingScan {
   }
 
   #close(character: string): boolean {
-    this.#at += 1;
+    this.#reader.at += 1;
     const { closer, head } = this.#level;
     const outer = this.#levels.pop();
-    if (outer === undefined && character === "}") return this.#fail("stray_brace", this.#at - 1);
+    if (outer === undefined && character === "}") return this.#fail("stray_brace", this.#reader.at - 1);
     if (outer === undefined || (closer === "`" ? "}" : closer) !== character) return false;
     this.#level = outer;
     this.#outer -= weigh(outer);
     this.#statementEnded = false;
-    this.#newline = false;
+    this.#reader.newline = false;
     this.#word = "";
     if (closer === "`") return this.#template();
     this.#last = afterBracket(character, head);
@@ -251,11 +223,16 @@ class NestingScan {
   }
 
   #punctuator(): boolean {
-    if (this.#source.startsWith("<!--", this.#at)) return this.#fail("html_comment");
-    const character = this.#source[this.#at];
-    if (character === "." && this.#take(NUMBER) !== undefined) return this.#operand(); // others are words
-    if ((character === "+" || character === "-") && this.#take(UPDATE) !== undefined) return this.#update();
-    const text = this.#take(PUNCTUATOR);
+    const reader = this.#reader;
+    const character = reader.source[reader.at];
+    if (character === "." && isNameStart(reader.source.charCodeAt(reader.at + 1))) {
+      reader.at += 1;
+      return this.#atPunctuator(character);
+    }
+    if (character === "." && reader.take(NUMBER) !== undefined) return this.#operand(); // others are words
+    if (character === "<" && reader.source.startsWith("<!--", reader.at)) return this.#fail("html_comment");
+    if ((character === "+" || character === "-") && reader.take(UPDATE) !== undefined) return this.#update();
+    const text = reader.take(PUNCTUATOR);
     return text !== undefined && this.#atPunctuator(text);
   }
 
@@ -266,7 +243,7 @@ class NestingScan {
   }
 
   #atPunctuator(text: string): true {
-    if (text === "!" && this.#last === "operand" && !this.#newline) {
+    if (text === "!" && this.#last === "operand" && !this.#reader.newline) {
       this.#level.pending += LINK;
       return true;
     }

@@ -29,8 +29,10 @@ export function parseProgram(source: string): ParseOutcome {
     preserveParens: true,
     showSemanticErrors: !hasLongLine,
   });
+  // The answer of the parser stays until the next full collection, and with it what it leads to: the tree is taken out of it.
+  const statements = program.body.splice(0);
   const [error] = errors;
-  const block = findBlock(program.body);
+  const block = findBlock(statements);
   if (block !== undefined && block.end < text.length - 1)
     return { kind: "problem", problem: strayBrace(block.end - 1) };
   if (error !== undefined) {
@@ -39,7 +41,7 @@ export function parseProgram(source: string): ParseOutcome {
     const end = WRAPPER_START.length + source.trimEnd().length;
     return { kind: "problem", problem: { ...problem, offset: Math.min(problem.offset, end) } };
   }
-  if (block === undefined || program.body.length !== 1) {
+  if (block === undefined || statements.length !== 1) {
     return { kind: "problem", problem: strayBrace(WRAPPER_START.length) };
   }
   return { kind: "parsed", program: { text, root: block, body: block.body, comments } };

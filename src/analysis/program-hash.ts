@@ -1,11 +1,21 @@
 import { HashedText } from "./hashed-text.ts";
-import { type Node, staticKey, type TreeVisitor } from "./syntax-tree.ts";
+import {
+  type ByType,
+  type Entering,
+  type Leaving,
+  type Node,
+  type NodeOf,
+  staticKey,
+  type TreeVisitor,
+} from "./syntax-tree.ts";
 
 /** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
 const VERSION = "pml-program-1";
 
-/** Fields that count besides the children, and besides the name of an identifier. Written out, so that a new field of the parser cannot change a hash. */
+/** Fields that count besides the children, of `elements` where it has holes. Written out, so that a new field of the parser cannot change a hash. */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  ArrayExpression: ["elements"],
+  ArrayPattern: ["elements"],
   ArrowFunctionExpression: ["async"],
   AssignmentExpression: ["operator"],
   BinaryExpression: ["operator"],
@@ -28,6 +38,21 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
 /** Lists in which an empty statement means nothing. */
 const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "StaticBlock", "SwitchCase"]);
 
+/** What counts of nodes without children, behind the word for them; undefined: nothing. */
+const LEAVES: ByType<readonly [], string | undefined> = {
+  // The type of `this` stands among the parameters.
+  Identifier: ({ name }) => (name === "this" ? undefined : name),
+  Literal: describeLiteral,
+  PrivateIdentifier: ({ name }) => name,
+  TemplateElement: ({ value }) => JSON.stringify(value.raw),
+};
+const WORDS: Readonly<Record<string, string>> = {
+  Identifier: "Identifier name=",
+  Literal: "Literal ",
+  PrivateIdentifier: "PrivateIdentifier name=",
+  TemplateElement: "Text ",
+};
+
 /**
  * Hashes the tree instead of the text: comments, formatting, semicolons, quotes, redundant parentheses and types are not in
  * it, and everything else is.
@@ -39,84 +64,106 @@ export class ProgramHash implements TreeVisitor {
     this.#text.write(VERSION);
   }
 
-  enter(node: Node, key: string): void {
-    if (isIgnored(node)) return;
-    describe(node, key, this.#text);
+  enter(type: Node["type"]): Entering {
+    const contentOf = LEAVES[type] as ((node: Node) => string | undefined) | undefined;
+    const heads = headsOf(type);
+    return contentOf === undefined ? this.#enterInner(type, heads) : this.#enterLeaf(heads, contentOf);
   }
 
-  leave(node: Node): void {
-    if (!isIgnored(node)) this.#text.write(")");
+  leave(type: Node["type"]): Leaving | undefined {
+    if (type in LEAVES) return undefined;
+    return (node) => {
+      if (!isIgnored(node, type)) this.#text.write(")");
+    };
   }
 
   digest(): string {
     return this.#text.digest();
   }
-}
 
-function isIgnored(node: Node): boolean {
-  if (node.type === "EmptyStatement") return node.parent !== undefined && LISTS.has(node.parent.type);
-  return node.type === "Identifier" && node.name === "this";
-}
+  #enterLeaf(heads: Texts, contentOf: (node: Node) => string | undefined): Entering {
+    return (node, key) => {
+      const content = contentOf(node);
+      if (content === undefined) return;
+      const plainKey = key === "key" ? plainKeyOf(node) : undefined;
+      this.#text.write(plainKey === undefined ? `${heads.with(key)}${content})` : describePlainKey(plainKey));
+    };
+  }
 
-function describe(node: Node, key: string, text: HashedText): void {
-  const plainKey = key === "key" ? plainKeyOf(node) : undefined;
-  if (plainKey !== undefined) text.write(`${heads.join(key, "Name ")}${JSON.stringify(plainKey)}`);
-  else if (node.type === "Literal") text.write(`${heads.join(key, "Literal ")}${describeLiteral(node)}`);
-  else if (node.type === "TemplateElement") text.write(`${heads.join(key, "Text ")}${JSON.stringify(node.value.raw)}`);
-  else {
-    text.write(heads.join(key, node.type));
-    if (node.type === "Identifier" || node.type === "PrivateIdentifier") {
-      text.write(" name=");
-      text.write(node.name);
-    } else if (node.type === "ArrayExpression" || node.type === "ArrayPattern")
-      text.write(describeHoles(node.elements));
-    else writeFields(node, text);
+  #enterInner(type: Node["type"], heads: Texts): Entering {
+    const counted = (COUNTED[type] ?? []).map((field) => ({ field, texts: fieldsOf(field) }));
+    return (node, key) => {
+      if (isIgnored(node, type)) return;
+      this.#text.write(heads.with(key));
+      const fields = node as unknown as Record<string, unknown>;
+      for (const { field, texts } of counted) this.#writeField(fields[field], texts);
+    };
+  }
+
+  #writeField(value: unknown, texts: Texts): void {
+    if (Array.isArray(value)) this.#text.write(describeHoles(value));
+    else if (value !== false) this.#text.write(texts.with(String(value)));
   }
 }
 
-function writeFields(node: Node, text: HashedText): void {
-  const counted = COUNTED[node.type];
-  if (counted === undefined) return;
-  const fields = node as unknown as Record<string, unknown>;
-  for (const field of counted) {
-    const value = fields[field];
-    if (value !== false) text.write(fieldTexts.join(field, String(value)));
-  }
+function isIgnored(node: Node, type: Node["type"]): boolean {
+  return type === "EmptyStatement" && LISTS.has(node.parent?.type ?? "");
 }
 
-/** Two of few words in one text, which is made once: nearly every node has some. */
-class Joined {
-  readonly #texts = new Map<string, Map<string, string>>();
-  readonly #put: (first: string, second: string) => string;
+/** Texts that differ in one of few words; each is made once, as nearly every node has some. */
+class Texts {
+  readonly #known = new Map<string, string>();
+  readonly #before: string;
+  readonly #after: string;
 
-  constructor(put: (first: string, second: string) => string) {
-    this.#put = put;
+  constructor(before: string, after: string) {
+    this.#before = before;
+    this.#after = after;
   }
 
-  join(first: string, second: string): string {
-    const texts = this.#texts.get(first) ?? new Map<string, string>();
-    const known = texts.get(second);
+  with(word: string): string {
+    const known = this.#known.get(word);
     if (known !== undefined) return known;
-    const text = this.#put(first, second);
-    this.#texts.set(first, texts.set(second, text));
+    const text = this.#before + word + this.#after;
+    this.#known.set(word, text);
     return text;
   }
 }
 
-const heads = new Joined((key, type) => `\n${key}(${type}`);
-const fieldTexts = new Joined((field, value) => ` ${field}=${value}`);
+const heads = new Map<string, Texts>();
+const fieldTexts = new Map<string, Texts>();
+
+/** What nodes of a type start with, by the key they have in their parent. */
+function headsOf(type: Node["type"]): Texts {
+  const known = heads.get(type) ?? new Texts("\n", `(${WORDS[type] ?? type}`);
+  heads.set(type, known);
+  return known;
+}
+
+/** A field by its value. */
+function fieldsOf(field: string): Texts {
+  const known = fieldTexts.get(field) ?? new Texts(` ${field}=`, "");
+  fieldTexts.set(field, known);
+  return known;
+}
 
 function describeHoles(elements: readonly unknown[]): string {
-  return elements.map((element) => (element === null ? " hole" : " .")).join("");
+  let text = "";
+  for (const element of elements) text += element === null ? " hole" : " .";
+  return text;
+}
+
+/** The same with quotes and without. */
+function describePlainKey(name: string): string {
+  return `\nkey(Name ${JSON.stringify(name)})`;
 }
 
 function plainKeyOf({ parent }: Node): string | undefined {
-  return parent !== undefined && parent !== null && "key" in parent && "computed" in parent && !parent.computed
-    ? staticKey(parent)
-    : undefined;
+  const owner = parent as { readonly key: Node; readonly computed?: boolean };
+  return owner.computed === false ? staticKey({ key: owner.key, computed: false }) : undefined;
 }
 
-function describeLiteral(node: Extract<Node, { type: "Literal" }>): string {
+function describeLiteral(node: NodeOf<"Literal">): string {
   if ("regex" in node) return `/${node.regex.pattern}/${node.regex.flags}`;
   if ("bigint" in node) return `${node.bigint}n`;
   return JSON.stringify(node.value);

@@ -4,23 +4,31 @@ import type { DraftEdge, DraftNode } from "./draft.ts";
 import { computeCoverage, type FieldFlow, fieldsOf, inputsOf, mapFields } from "./provides.ts";
 import type { StructureEdge } from "./structure.ts";
 import type { Node } from "./syntax-tree.ts";
-import type { ValueFlow } from "./value-flow.ts";
+import { valueOf } from "./value-flow.ts";
+import type { Value } from "./values.ts";
 
 export interface CallFlow {
   readonly calls: ReadonlyMap<DraftNode, DescribedCall>;
-  readonly values: ValueFlow;
   /** Calls whose results an expression reads. */
-  readsOf(node: Node): readonly DraftNode[];
+  readonly readsOf: (node: Node) => readonly DraftNode[];
 }
 
 /** From a call to every later one that is given something of its result. */
 export function findProvidesEdges(flow: CallFlow): StructureEdge[] {
-  return [...flow.calls.values()].flatMap((consumer) => {
-    const providers = new Set((consumer.site.call?.arguments ?? []).flatMap((argument) => flow.readsOf(argument)));
-    return [...providers]
-      .filter(({ order }) => order < consumer.draft.order)
-      .map((provider) => describeEdge(provider, consumer, flow));
-  });
+  const edges: StructureEdge[] = [];
+  for (const consumer of flow.calls.values()) {
+    const { draft } = consumer;
+    for (const provider of providersOf(consumer, flow)) {
+      if (provider.order < draft.order) edges.push(describeEdge(provider, consumer, flow));
+    }
+  }
+  return edges;
+}
+
+function providersOf({ site }: DescribedCall, { readsOf }: CallFlow): Iterable<DraftNode> {
+  const [first, ...others] = site.call?.arguments ?? [];
+  if (first === undefined || others.length === 0) return first === undefined ? [] : readsOf(first);
+  return new Set(site.call?.arguments.flatMap((argument) => readsOf(argument)));
 }
 
 function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFlow): StructureEdge {
@@ -30,7 +38,7 @@ function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFl
   const fed = consumer.given.filter(({ expression }) => flow.readsOf(expression).includes(provider));
   const coverage = computeCoverage(new Set(fed.map(({ name }) => name)), inputsOf(input));
   const output = provider.site?.tool?.outputSchema;
-  const fields = fed.flatMap(({ name, expression }) => toFieldFlow(name, flow.values.valueOf(expression)));
+  const fields = fed.flatMap(({ name, expression }) => toFieldFlow(name, valueOf(expression)));
   return {
     ...edge,
     ...(coverage !== null && { coverage }),
@@ -38,7 +46,7 @@ function describeEdge(provider: DraftNode, consumer: DescribedCall, flow: CallFl
   };
 }
 
-function toFieldFlow(toField: string, value: ReturnType<ValueFlow["valueOf"]>): FieldFlow[] {
+function toFieldFlow(toField: string, value: Value | undefined): FieldFlow[] {
   if (value?.kind !== "result") return [];
   return [{ fromPath: value.path === "" ? "$" : value.path.replace(/^\./, ""), toField }];
 }
@@ -48,17 +56,26 @@ function toFieldFlow(toField: string, value: ReturnType<ValueFlow["valueOf"]>): 
  * after `stat({ path })`. The result vouches for the argument, although it is not handed over.
  */
 export function findGuardEdges(edges: readonly DraftEdge[], flow: CallFlow): StructureEdge[] {
-  return edges.flatMap(({ from, to, outcome }) => {
-    const consumer = flow.calls.get(to);
-    const test = outcome === undefined ? undefined : findTest(from.syntax);
-    if (consumer === undefined || test === undefined || outcome !== test.holds) return [];
-    return flow.readsOf(test.node).flatMap((provider) => {
+  const guards: StructureEdge[] = [];
+  for (const { from, to, outcome } of edges) {
+    const consumer = outcome === undefined ? undefined : flow.calls.get(to);
+    const test = consumer === undefined ? undefined : findTest(from.syntax);
+    if (consumer === undefined || test === undefined || outcome !== test.holds) continue;
+    for (const provider of flow.readsOf(test.node)) {
       const call = flow.calls.get(provider);
-      const isProvided = call !== undefined && provider.order < to.order && shareArgument(call, consumer);
-      const isKnown = consumer.site.call?.arguments.some((argument) => flow.readsOf(argument).includes(provider));
-      return isProvided && isKnown !== true ? [describeGuard(call, consumer)] : [];
-    });
-  });
+      if (call !== undefined && provider.order < to.order && isGuard(call, consumer, flow)) {
+        guards.push(describeGuard(call, consumer));
+      }
+    }
+  }
+  return guards;
+}
+
+/** Shares an argument with it and gives it nothing itself. */
+function isGuard(provider: DescribedCall, consumer: DescribedCall, { readsOf }: CallFlow): boolean {
+  const given = consumer.site.call?.arguments ?? [];
+  if (given.some((argument) => readsOf(argument).includes(provider.draft))) return false;
+  return shareArgument(provider, consumer);
 }
 
 /** The test of a decision, and the outcome with which what it reads is there. */

@@ -1,5 +1,5 @@
 import type { Problem } from "./problem.ts";
-import { type ByType, handlerOf, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
+import { type ByType, type Entering, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
 
 /** Names of what the analysis writes into programs. */
 const RESERVED = "__pml";
@@ -13,17 +13,20 @@ type Refusal = Omit<Problem, "offset">;
 
 /** Finds what is good TypeScript and still no program. */
 export class Refusals implements TreeVisitor {
-  readonly enters: ReadonlySet<string> = new Set(Object.keys(REFUSALS));
   #problem: Problem | undefined;
+
+  enter(type: Node["type"]): Entering | undefined {
+    const refuse = REFUSALS[type] as ((node: Node) => Refusal | undefined) | undefined;
+    if (refuse === undefined) return undefined;
+    return (node) => {
+      const refusal = this.#problem === undefined ? refuse(node) : undefined;
+      if (refusal !== undefined) this.#problem = { offset: node.start, ...refusal };
+    };
+  }
 
   /** The first in the source. */
   get problem(): Problem | undefined {
     return this.#problem;
-  }
-
-  enter(node: Node): void {
-    const refusal = this.#problem === undefined ? handlerOf(REFUSALS, node)?.(node) : undefined;
-    if (refusal !== undefined) this.#problem = { offset: node.start, ...refusal };
   }
 
   /** A function that nobody calls is what the program should have been the body of. */

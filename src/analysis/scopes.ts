@@ -1,44 +1,15 @@
+import { type Binding, createBinding, type FunctionInfo, type Identifier, type Write } from "./bindings.ts";
 import { namesIn } from "./patterns.ts";
 import {
   type ByType,
+  type Entering,
   type FunctionNode,
-  handlerOf,
   isFunction,
+  type Leaving,
   type Node,
   type NodeOf,
   type TreeVisitor,
 } from "./syntax-tree.ts";
-
-type Identifier = NodeOf<"Identifier">;
-
-/** How a variable gets a value. */
-export interface Write {
-  readonly kind: "init" | "assign" | "each" | "update" | "parameter" | "other";
-  readonly target: Identifier;
-  /** The whole expression it comes from; a pattern may take only a part of it. */
-  readonly source: Node | undefined;
-  /** The target gets the source as it is. */
-  readonly whole: boolean;
-}
-
-export interface Binding {
-  readonly name: string;
-  /** Given by the sandbox. */
-  readonly builtin: boolean;
-  readonly reads: Identifier[];
-  readonly writes: Write[];
-  /** What is stored inside of it: `list.push(x)`, `object.field = x`. */
-  readonly inflows: Node[];
-  /** The function it always is. */
-  fn?: FunctionNode;
-}
-
-export interface FunctionInfo {
-  readonly node: FunctionNode;
-  readonly returns: Node[];
-  /** The name it is always called by; undefined for callbacks, methods and the like. */
-  binding?: Binding;
-}
 
 interface Scope {
   readonly parent: Scope | undefined;
@@ -51,35 +22,30 @@ interface FreeName {
   readonly writes: Write[];
 }
 
-const BLOCKS: ReadonlySet<Node["type"]> = new Set<Node["type"]>([
-  "BlockStatement",
-  "ForStatement",
-  "ForInStatement",
-  "ForOfStatement",
-  "SwitchStatement",
-  "CatchClause",
-  "StaticBlock",
-  "ClassExpression",
-  "TSEnumDeclaration",
-]);
-/** What has a scope of its own. */
+/** What has a scope of its own; bodies of functions share that of the parameters. */
 const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
-  ...BLOCKS,
   "FunctionDeclaration",
   "FunctionExpression",
   "ArrowFunctionExpression",
+  "BlockStatement",
+  "StaticBlock",
+  "SwitchStatement",
+  "ForStatement",
+  "ForInStatement",
+  "ForOfStatement",
+  "CatchClause",
+  "ClassExpression",
+  "TSEnumDeclaration",
 ]);
 const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
 const BUILTINS = ["args", "mcp", "capabilities"] as const;
 
 /** Who is meant by which name. Complete after `finish`. */
 export class Scopes implements TreeVisitor {
-  readonly leaves = SCOPED;
   readonly functions = new Map<Node, FunctionInfo>();
   /** Names declared nowhere. */
   readonly free = new Map<string, FreeName>();
   readonly #bindings = new Map<Identifier, Binding>();
-  readonly #declared = new Set<Identifier>();
   readonly #references: { readonly node: Identifier; readonly scope: Scope }[] = [];
   readonly #pendingWrites = new Map<Identifier, Write>();
   readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
@@ -123,25 +89,42 @@ export class Scopes implements TreeVisitor {
     return given.some(({ type }) => type === "SpreadElement") ? undefined : given.at(-1);
   }
 
-  enter(node: Node, key: string): void {
-    if (isFunction(node)) this.#enterFunction(node);
-    else if (BLOCKS.has(node.type) && !isBodyOfFunction(node)) this.#push(false);
-    handlerOf(this.#declarations, node)?.(node);
-    this.#writeAt(node);
-    if (node.type === "Identifier" && isReference(node, key) && !this.#declared.has(node)) {
-      this.#references.push({ node, scope: this.#scope });
-    }
-    if (node.type === "ReturnStatement" || node.type === "YieldExpression") {
-      if (node.argument !== null) this.#functionStack.at(-1)?.returns.push(node.argument);
-    }
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
   }
 
-  leave(node: Node): void {
-    if (isFunction(node)) this.#functionStack.pop();
-    if (isFunction(node) || (BLOCKS.has(node.type) && !isBodyOfFunction(node))) {
-      this.#scope = this.#scope.parent ?? this.#root;
-    }
+  readonly #entering: ByType<readonly [string], void> = {
+    FunctionDeclaration: (node) => this.#enterFunction(node),
+    FunctionExpression: (node) => this.#enterFunction(node),
+    ArrowFunctionExpression: (node) => this.#enterFunction(node),
+    BlockStatement: (node) => isBodyOfFunction(node) || this.#push(false),
+    StaticBlock: () => this.#push(false),
+    SwitchStatement: () => this.#push(false),
+    ForStatement: () => this.#push(false),
+    ForInStatement: (node) => this.#enterEach(node),
+    ForOfStatement: (node) => this.#enterEach(node),
+    CatchClause: (node) => this.#enterCatch(node),
+    ClassDeclaration: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
+    ClassExpression: (node) => this.#enterClass(node),
+    TSEnumDeclaration: (node) => this.#enterEnum(node),
+    VariableDeclarator: (node) => this.#declareVariable(node),
+    AssignmentExpression: (node) => this.#assign(node),
+    UpdateExpression: (node) => this.#writePattern(node.argument, "update"),
+    CallExpression: (node) => this.#fillByCall(node),
+    Identifier: (node, key) => this.#refer(node, key),
+    ReturnStatement: ({ argument }) => argument && this.#functionStack.at(-1)?.returns.push(argument),
+    YieldExpression: ({ argument }) => argument && this.#functionStack.at(-1)?.returns.push(argument),
+  };
+
+  leave(type: Node["type"]): Leaving | undefined {
+    return SCOPED.has(type) ? this.#leave : undefined;
   }
+
+  readonly #leave = (node: Node): void => {
+    if (isBodyOfFunction(node)) return;
+    if (isFunction(node)) this.#functionStack.pop();
+    this.#scope = this.#scope.parent ?? this.#root;
+  };
 
   finish(): void {
     for (const { node, scope } of this.#references) this.#resolve(node, scope);
@@ -161,32 +144,40 @@ export class Scopes implements TreeVisitor {
     if (node.type === "FunctionDeclaration" && node.id !== null) this.#declare(node.id, this.#scope, "other");
     this.#push(true);
     if (node.type === "FunctionExpression" && node.id !== null) this.#declare(node.id, this.#scope, "other");
-    for (const parameter of node.params) this.#declarePattern(parameter, this.#scope, { kind: "parameter" });
+    for (const parameter of node.params) this.#declarePattern(parameter, this.#scope, "parameter");
   }
 
-  readonly #declarations: ByType<readonly [], void> = {
-    VariableDeclarator: (node) => this.#declareVariable(node),
-    CatchClause: (node) => node.param && this.#declarePattern(node.param, this.#scope, { kind: "other" }),
-    ClassDeclaration: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
-    ClassExpression: (node) => node.id && this.#declare(node.id, this.#scope, "other"),
-    TSEnumDeclaration: (node) => this.#declareEnum(node),
-  };
+  #enterEach({ left, right }: NodeOf<"ForInStatement" | "ForOfStatement">): void {
+    this.#push(false);
+    if (left.type !== "VariableDeclaration") this.#writePattern(left, "each", right);
+  }
+
+  #enterCatch({ param }: NodeOf<"CatchClause">): void {
+    this.#push(false);
+    if (param !== null) this.#declarePattern(param, this.#scope, "other");
+  }
+
+  #enterClass({ id }: NodeOf<"ClassExpression">): void {
+    this.#push(false);
+    if (id !== null) this.#declare(id, this.#scope, "other");
+  }
+
+  /** Members can use each other by name. */
+  #enterEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
+    this.#declare(id, this.#scope, "other");
+    this.#push(false);
+    for (const member of body.members) {
+      if (member.id.type === "Identifier") this.#declare(member.id, this.#scope, "other");
+    }
+  }
 
   #declareVariable({ id, init, parent: declaration }: NodeOf<"VariableDeclarator">): void {
     if (declaration?.type !== "VariableDeclaration") return;
     const scope = declaration.kind === "var" ? this.#functionScope() : this.#scope;
     const loop = declaration.parent;
-    const each = loop?.type === "ForOfStatement" || loop?.type === "ForInStatement";
-    const source = each ? loop.right : init;
-    this.#declarePattern(id, scope, { kind: each ? "each" : "init", ...(source && { source }) });
-  }
-
-  /** Members can use each other by name. */
-  #declareEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
-    this.#declare(id, this.#scope.parent ?? this.#root, "other");
-    for (const member of body.members) {
-      if (member.id.type === "Identifier") this.#declare(member.id, this.#scope, "other");
-    }
+    if (loop?.type === "ForOfStatement" || loop?.type === "ForInStatement") {
+      this.#declarePattern(id, scope, "each", loop.right);
+    } else this.#declarePattern(id, scope, "init", init ?? undefined);
   }
 
   #functionScope(): Scope {
@@ -195,13 +186,13 @@ export class Scopes implements TreeVisitor {
     return scope;
   }
 
-  #declarePattern(pattern: Node, scope: Scope, how: { readonly kind: Write["kind"]; readonly source?: Node }): void {
-    for (const target of namesIn(pattern)) this.#declare(target, scope, how.kind, how.source, target === pattern);
+  #declarePattern(pattern: Node, scope: Scope, kind: Write["kind"], source?: Node): void {
+    if (pattern.type === "Identifier") this.#declare(pattern, scope, kind, source);
+    else for (const target of namesIn(pattern)) this.#declare(target, scope, kind, source, false);
   }
 
   // oxlint-disable-next-line max-params -- the parts of one declaration
   #declare(target: Identifier, scope: Scope, kind: Write["kind"], source?: Node, whole = true): void {
-    this.#declared.add(target);
     let binding = scope.names.get(target.name);
     if (binding === undefined) {
       binding = createBinding(target.name, false);
@@ -212,19 +203,18 @@ export class Scopes implements TreeVisitor {
     if (kind !== "init" || source !== undefined) binding.writes.push({ kind, target, source, whole });
   }
 
-  #writeAt(node: Node): void {
-    if (node.type === "AssignmentExpression") {
-      const kind = node.operator === "=" ? "assign" : "update";
-      this.#writePattern(node.left, kind, node.right);
-      this.#fill(node.left, node.right);
-    } else if (node.type === "UpdateExpression") this.#writePattern(node.argument, "update");
-    else if (node.type === "ForOfStatement" || node.type === "ForInStatement") {
-      if (node.left.type !== "VariableDeclaration") this.#writePattern(node.left, "each", node.right);
-    } else if (node.type === "CallExpression" && node.callee.type === "MemberExpression") {
-      const { property } = node.callee;
-      if (property.type !== "Identifier" || !FILLING.has(property.name)) return;
-      for (const argument of node.arguments) this.#fill(node.callee, argument);
-    }
+  #assign({ left, operator, right }: NodeOf<"AssignmentExpression">): void {
+    this.#writePattern(left, operator === "=" ? "assign" : "update", right);
+    this.#fill(left, right);
+  }
+
+  #fillByCall({ callee, arguments: given }: NodeOf<"CallExpression">): void {
+    if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return;
+    if (FILLING.has(callee.property.name)) for (const argument of given) this.#fill(callee, argument);
+  }
+
+  #refer(node: Identifier, key: string): void {
+    if (isReference(node, key) && !this.#bindings.has(node)) this.#references.push({ node, scope: this.#scope });
   }
 
   #writePattern(pattern: Node, kind: Write["kind"], source?: Node): void {
@@ -277,10 +267,6 @@ function assignedName(node: Node): Node | undefined {
   return parent?.type === "AssignmentExpression" && parent.operator === "=" ? parent.left : undefined;
 }
 
-function createBinding(name: string, builtin: boolean): Binding {
-  return { name, builtin, reads: [], writes: [], inflows: [] };
-}
-
 /** Function bodies share the scope of the parameters. */
 function isBodyOfFunction(node: Node): boolean {
   return node.type === "BlockStatement" && node.parent !== undefined && isFunction(node.parent);
@@ -289,6 +275,6 @@ function isBodyOfFunction(node: Node): boolean {
 /** Not a property name, a label or the like. */
 function isReference({ parent }: Identifier, key: string): boolean {
   if (parent === undefined) return false;
-  if (key === "property" || key === "key") return "computed" in parent && parent.computed;
+  if (key === "property" || key === "key") return (parent as { readonly computed?: boolean }).computed === true;
   return key !== "label" && key !== "meta" && !(key === "id" && parent.type !== "VariableDeclarator");
 }

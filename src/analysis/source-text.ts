@@ -17,7 +17,8 @@ export class SourceText {
   constructor(text: string, shift = 0) {
     this.#text = text;
     this.#shift = shift;
-    for (const { index, 0: end } of text.matchAll(LINE_END)) this.#lineStarts.push(index + end.length);
+    LINE_END.lastIndex = 0;
+    while (LINE_END.test(text)) this.#lineStarts.push(LINE_END.lastIndex);
   }
 
   /** Offsets outside of the text count as its first or last position. */
@@ -44,7 +45,8 @@ export class SourceText {
   }
 
   range({ start, end }: { readonly start: number; readonly end: number }): SourceRange {
-    return { start: start - this.#shift, end: end - this.#shift, ...this.position(start) };
+    const { line, column } = this.position(start);
+    return { start: start - this.#shift, end: end - this.#shift, line, column };
   }
 
   /** What stands there, on one line and cut where it is long. */

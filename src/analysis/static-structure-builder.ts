@@ -88,7 +88,9 @@ export class StaticStructureBuilder implements FlowWalker {
   }
 
   walkAll(nodes: readonly (Node | null)[], frontier: Frontier): Frontier {
-    return nodes.reduce((passed, node) => this.walk(node, passed), frontier);
+    let passed = frontier;
+    for (const node of nodes) passed = this.walk(node, passed);
+    return passed;
   }
 
   walkName(node: Node, frontier: Frontier): Frontier {

@@ -1,21 +1,12 @@
 import type { Comment } from "oxc-parser";
 import { stripEnum } from "./strip-enum.ts";
-import { type ByType, handlerOf, type Node, type NodeOf, type TreeVisitor, type Wrapper } from "./syntax-tree.ts";
+import { type ByType, type Entering, type Node, type NodeOf, type TreeVisitor, type Wrapper } from "./syntax-tree.ts";
 import type { TextEdits } from "./text-edits.ts";
 
 type Range = { readonly start: number; readonly end: number };
 type ClassMember = NodeOf<"MethodDefinition" | "PropertyDefinition">;
 
 const MODIFIER = /\b(?:public|private|protected|readonly|override|abstract|declare)\b/g;
-
-/** What can end without a semicolon. */
-const OPEN_ENDED: ReadonlySet<string> = new Set<Node["type"]>([
-  "VariableDeclaration",
-  "ExpressionStatement",
-  "ReturnStatement",
-  "ThrowStatement",
-  "PropertyDefinition",
-]);
 
 /** Takes the types out of a program; what remains is where it was. */
 export class TypeStripper implements TreeVisitor {
@@ -28,11 +19,6 @@ export class TypeStripper implements TreeVisitor {
   constructor(text: string, comments: readonly Comment[], edits: TextEdits) {
     this.#text = blankComments(text, comments);
     this.#edits = edits;
-  }
-
-  enter(node: Node): void {
-    if (endsByNewline(node) && this.#text[node.end - 1] !== ";") this.#openEnds.add(node.end);
-    handlerOf(this.#handlers, node)?.(node);
   }
 
   unwrap(wrapper: Wrapper): void {
@@ -53,7 +39,11 @@ export class TypeStripper implements TreeVisitor {
     for (const { start, end } of this.#removed) this.#edits.replace(start, end, this.#openEnds.has(end) ? ";" : " ");
   }
 
-  readonly #handlers: ByType<readonly [], void> = {
+  enter(type: Node["type"]): Entering | undefined {
+    return this.#entering[type] as Entering | undefined;
+  }
+
+  readonly #entering: ByType<readonly [], void> = {
     Identifier: (node) => this.#pattern(node),
     ObjectPattern: (node) => this.#pattern(node),
     ArrayPattern: (node) => this.#pattern(node),
@@ -67,12 +57,19 @@ export class TypeStripper implements TreeVisitor {
     ClassDeclaration: (node) => this.#class(node),
     ClassExpression: (node) => this.#class(node),
     MethodDefinition: (node) => this.#member(node),
-    PropertyDefinition: (node) => this.#member(node),
+    PropertyDefinition: (node) => this.#field(node),
     TSParameterProperty: (node) => this.#remove(node.start, node.parameter.start),
     TSEnumDeclaration: (node) => stripEnum(node, this.#edits),
+    VariableDeclaration: (node) => node.parent?.type.startsWith("For") !== true && this.#openEnd(node),
+    ExpressionStatement: (node) => this.#openEnd(node),
+    ReturnStatement: (node) => this.#openEnd(node),
+    ThrowStatement: (node) => this.#openEnd(node),
   };
 
-  readonly enters: ReadonlySet<string> = new Set([...Object.keys(this.#handlers), ...OPEN_ENDED]);
+  /** Of what can end without a semicolon. */
+  #openEnd({ end }: Range): void {
+    if (this.#text[end - 1] !== ";") this.#openEnds.add(end);
+  }
 
   #remove(start: number, end: number): void {
     if (end > start) this.#removed.push({ start, end });
@@ -132,10 +129,13 @@ export class TypeStripper implements TreeVisitor {
       this.#edits.replace(at, at + word.length, index === 0 ? ";" : " ");
     }
     if (node.optional === true) this.#mark(node, "?");
-    if (node.type === "PropertyDefinition") {
-      if (node.definite === true) this.#mark(node, "!");
-      this.#annotation(node.typeAnnotation);
-    }
+  }
+
+  #field(node: NodeOf<"PropertyDefinition">): void {
+    this.#openEnd(node);
+    this.#member(node);
+    if (node.definite === true) this.#mark(node, "!");
+    this.#annotation(node.typeAnnotation);
   }
 
   #mark({ key }: ClassMember, mark: string): void {
@@ -164,10 +164,6 @@ function isSuperCall(statement: Node): boolean {
   if (statement.type !== "ExpressionStatement") return false;
   const { expression } = statement;
   return expression.type === "CallExpression" && expression.callee.type === "Super";
-}
-
-function endsByNewline(node: Node): boolean {
-  return OPEN_ENDED.has(node.type) && !(node.type === "VariableDeclaration" && node.parent?.type.startsWith("For"));
 }
 
 /** Same text with spaces instead of comments, so that one can search in it. */

@@ -36,11 +36,6 @@ const TYPE_KEYS = new Set([
   "decorators",
 ]);
 
-/** Keys of children that exist when the program runs. */
-const runtimeKeys: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(visitorKeys).map(([type, keys]) => [type, keys.filter((key) => !TYPE_KEYS.has(key))]),
-);
-
 export function isFunction(node: Node): node is FunctionNode {
   return (
     node.type === "ArrowFunctionExpression" ||
@@ -95,13 +90,37 @@ function isTypeOnly(node: Node): boolean {
   return TYPE_ONLY.has(node.type) || (DECLARABLE.has(node.type) && (node as { declare?: boolean }).declare === true);
 }
 
+/** What is known of all nodes of one type. */
+interface Syntax {
+  readonly type: Node["type"];
+  /** Keys of children that exist when the program runs. */
+  readonly keys: readonly string[];
+  readonly isWrapper: boolean;
+  /** Some of them are not there when the program runs. */
+  readonly canBeTypeOnly: boolean;
+}
+
+const SYNTAX: ReadonlyMap<string, Syntax> = new Map(
+  Object.entries(visitorKeys).map(([type, keys]) => [type, describeSyntax(type as Node["type"], keys)]),
+);
+
+function describeSyntax(type: Node["type"], keys: readonly string[]): Syntax {
+  return {
+    type,
+    keys: keys.filter((key) => !TYPE_KEYS.has(key)),
+    isWrapper: WRAPPERS.has(type),
+    canBeTypeOnly: type === "MethodDefinition" || TYPE_ONLY.has(type) || DECLARABLE.has(type),
+  };
+}
+
+export type Entering = (node: Node, key: string) => void;
+export type Leaving = (node: Node) => void;
+
+/** Asked once for each type in the tree what is to be done with its nodes. */
 export interface TreeVisitor {
-  /** Types of nodes it wants to be told of; all where it does not say. */
-  readonly enters?: ReadonlySet<string>;
-  readonly leaves?: ReadonlySet<string>;
   /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
-  enter?(node: Node, key: string): void;
-  leave?(node: Node): void;
+  enter?(type: Node["type"]): Entering | undefined;
+  leave?(type: Node["type"]): Leaving | undefined;
   /** `inner` took the place of `wrapper` in the tree. */
   unwrap?(wrapper: Wrapper, inner: Node): void;
   /** A declaration that is not there when the program runs; not entered. */
@@ -120,19 +139,18 @@ type Children = Node | (Node | null)[] | null | undefined;
 
 /** In place of a key: the node has been entered. */
 const ENTERED = "entered";
+const LETTERS = 26;
 
 /** What is to be done with nodes of one type; looked up once for each node. */
-interface Kind {
-  readonly keys: readonly string[];
-  readonly isWrapper: boolean;
-  /** Some of them are not there when the program runs. */
-  readonly canBeTypeOnly: boolean;
-  readonly entering: readonly TreeVisitor[];
-  readonly leaving: readonly TreeVisitor[];
+interface Kind extends Syntax {
+  readonly entering: readonly Entering[];
+  readonly leaving: readonly Leaving[];
 }
 
 class Traversal {
   readonly #kinds = new Map<string, Kind>();
+  /** The last one met of those whose types have the same length and start. */
+  readonly #guesses: Kind[] = [];
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
   readonly #stackKeys: string[] = [];
@@ -144,30 +162,44 @@ class Traversal {
 
   run(root: Node): void {
     this.#push(root, "", this.#kindOf(root));
-    for (let node = this.#stack.pop(); node !== undefined; node = this.#stack.pop()) {
-      const key = this.#stackKeys.pop() ?? "";
-      const kind = this.#stackKinds.pop() ?? this.#kindOf(node);
-      if (key === ENTERED) for (const visitor of kind.leaving) visitor.leave?.(node);
-      else {
-        if (kind.leaving.length > 0) this.#push(node, ENTERED, kind);
+    for (let top = 0; top >= 0; top = this.#stack.length - 1) {
+      const node = this.#stack[top] as Node;
+      const key = this.#stackKeys[top] as string;
+      const kind = this.#stackKinds[top] as Kind;
+      const isInner = kind.keys.length > 0;
+      if (key !== ENTERED && isInner) {
+        this.#stackKeys[top] = ENTERED;
         this.#pushChildren(node, kind.keys);
-        for (const visitor of kind.entering) visitor.enter?.(node, key);
-      }
+      } else this.#pop();
+      if (key !== ENTERED) for (const enter of kind.entering) enter(node, key);
+      if (key === ENTERED || !isInner) for (const leave of kind.leaving) leave(node);
     }
   }
 
   #kindOf({ type }: Node): Kind {
-    const known = this.#kinds.get(type);
-    if (known !== undefined) return known;
-    const kind: Kind = {
-      keys: runtimeKeys[type] ?? [],
-      isWrapper: WRAPPERS.has(type),
-      canBeTypeOnly: type === "MethodDefinition" || TYPE_ONLY.has(type) || DECLARABLE.has(type),
-      entering: this.#visitors.filter((visitor) => "enter" in visitor && (visitor.enters?.has(type) ?? true)),
-      leaving: this.#visitors.filter((visitor) => "leave" in visitor && (visitor.leaves?.has(type) ?? true)),
-    };
-    this.#kinds.set(type, kind);
+    // Each node has a text of its own for its type: to compare it is far cheaper than to hash it.
+    const likeness = type.length * LETTERS + type.charCodeAt(0);
+    const guess = this.#guesses[likeness];
+    if (guess?.type === type) return guess;
+    const kind = this.#kinds.get(type) ?? this.#createKind(type);
+    this.#guesses[likeness] = kind;
     return kind;
+  }
+
+  #createKind(type: Node["type"]): Kind {
+    const kind: Kind = {
+      ...(SYNTAX.get(type) ?? describeSyntax(type, [])),
+      entering: this.#visitors.flatMap((visitor) => visitor.enter?.(type) ?? []),
+      leaving: this.#visitors.flatMap((visitor) => visitor.leave?.(type) ?? []),
+    };
+    this.#kinds.set(kind.type, kind);
+    return kind;
+  }
+
+  #pop(): void {
+    this.#stack.pop();
+    this.#stackKeys.pop();
+    this.#stackKinds.pop();
   }
 
   #push(node: Node, key: string, kind: Kind): void {
@@ -204,6 +236,8 @@ class Traversal {
     const inner = outer.isWrapper ? this.#unwrap(child as Wrapper) : child;
     const kind = inner === child ? outer : this.#kindOf(inner);
     inner.parent = parent;
+    // One text for all of a type is also what those that come after can compare at once.
+    (inner as { type: string }).type = kind.type;
     if (kind.canBeTypeOnly && isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
     else this.#push(inner, key, kind);
     return inner;
@@ -232,7 +266,7 @@ export function childrenOf(node: Node): Node[] {
 
 export function pushChildren(children: Node[], node: Node): void {
   const fields = node as unknown as Record<string, Children>;
-  for (const key of runtimeKeys[node.type] ?? []) {
+  for (const key of SYNTAX.get(node.type)?.keys ?? []) {
     const value = fields[key];
     if (Array.isArray(value)) addChildren(children, value);
     else if (value !== null && value !== undefined) children.push(value);

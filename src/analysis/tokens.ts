@@ -1,5 +1,5 @@
-export const CODES = { newLine: 10, space: 32, backslash: 92, asciiEnd: 127 } as const;
-export const ASCII_WORD = /[\w$#]+/y;
+export const CODES = { newLine: 10, space: 32, digits: 48, backslash: 92, asciiEnd: 127 } as const;
+/** Also what is not ASCII, and escapes. */
 export const WORD = /(?:[\p{ID_Continue}$_#\u200c\u200d]|\\u(?:\{[\da-f]+\}|[\da-f]{4}))+/iuy;
 export const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)n?/iy;
 export const PUNCTUATOR = /=>|\.\.\.|\?\.(?!\d)|(?:\*\*|&&|\|\||\?\?|<<|[=!]=?|[-+*%&|^<])=?|>|[~?:.,;@/]/y;
@@ -10,11 +10,9 @@ export const REGEX = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n\r\u2028\u2029])*\]|[^/\
 export const LINE_END = /[\n\r\u2028\u2029]/;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
-export const HEADS = words("if for while with");
+const HEADS = words("if for while with");
 /** Words behind which an operand comes. */
-export const PREFIXES = words(
-  "typeof void delete new return throw in instanceof extends keyof unique infer as satisfies is",
-);
+const PREFIXES = words("typeof void delete new return throw in instanceof extends keyof unique infer as satisfies is");
 /** Words behind which neither an operand nor a new statement comes at once. */
 const STARTS = words("function class const var switch try finally catch default enum import export do else case");
 /** Words that may also be names. */
@@ -23,18 +21,53 @@ const UNSURE = words(
 );
 /** Words that can carry on what stands before them. */
 export const CARRY_ON = words("in of instanceof as satisfies extends is else catch finally while implements");
+
+/** What a word of the language does; names do nothing but being an operand. */
+export interface WordRole {
+  /** What comes after it. */
+  readonly last: Last;
+  /** A condition in brackets and a statement follow. */
+  readonly isHead: boolean;
+  readonly isPrefix: boolean;
+}
+
+export const ROLES: ReadonlyMap<string, WordRole> = new Map(
+  [...HEADS, ...PREFIXES, ...STARTS, ...UNSURE].map((word) => [
+    word,
+    {
+      last: UNSURE.has(word) ? "unsure" : "operator",
+      isHead: HEADS.has(word),
+      isPrefix: PREFIXES.has(word) || word === "await" || word === "yield",
+    },
+  ]),
+);
+
 /** Operators that nest to the right. */
 const RIGHTWARD = words("=> ? ** ... :");
 export const OPENERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-export const CLOSERS: ReadonlySet<string> = new Set(Object.values(OPENERS));
+/** What kind of token a character of ASCII starts; a slash can also divide, and undefined are punctuators. */
+export type TokenStart = "word" | "open" | "close" | "literal" | "separator";
+
+const STARTS_BY_CODE: readonly (TokenStart | undefined)[] = Array.from({ length: CODES.asciiEnd + 1 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[\w$#]/.test(character)) return "word";
+  if ("([{".includes(character)) return "open";
+  if (")]}".includes(character)) return "close";
+  if (",;:".includes(character)) return "separator";
+  return "\"'`/".includes(character) ? "literal" : undefined;
+});
+
+export function tokenStartOf(code: number): TokenStart | undefined {
+  return STARTS_BY_CODE[code];
+}
+
+/** A letter of ASCII, `$`, `_` or `#`. */
+export function isNameStart(code: number): boolean {
+  return tokenStartOf(code) === "word" && (code < CODES.digits || code >= CODES.digits + 10);
+}
 
 export type Last = "operand" | "operator" | "brace" | "unsure";
-
-export function kindOf(word: string): Last {
-  if (UNSURE.has(word)) return "unsure";
-  return HEADS.has(word) || PREFIXES.has(word) || STARTS.has(word) ? "operator" : "operand";
-}
 
 export function afterBracket(character: string, head: boolean): Last {
   if (character === "}") return "brace";

@@ -1,5 +1,6 @@
 import { findMemberKey, findString } from "./constants.ts";
-import type { Binding, Scopes } from "./scopes.ts";
+import type { Binding } from "./bindings.ts";
+import type { Scopes } from "./scopes.ts";
 import type { KnownTool, ToolCatalogue } from "./structure.ts";
 import {
   type ByType,
@@ -25,6 +26,14 @@ const HARMLESS: ReadonlySet<string> = new Set<Node["type"]>([
   "ExpressionStatement",
 ]);
 
+/** What an expression is known to be is kept on it: everybody asks for it all the time, and a map of them is slow. */
+type Known = Node & { known?: Value };
+
+/** Complete after `ValueFlow` has run. */
+export function valueOf(node: Known): Value | undefined {
+  return node.known;
+}
+
 /** Something about a parameter that is seen where its value goes. */
 export type ParameterFact = { readonly path: readonly string[] } & (
   | { readonly kind: "used"; readonly node: Node }
@@ -42,7 +51,6 @@ export type ParameterFact = { readonly path: readonly string[] } & (
 export class ValueFlow {
   readonly sites = new Map<Node, Site>();
   readonly parameterFacts: ParameterFact[] = [];
-  readonly #values = new Map<Node, Value>();
   readonly #scopes: Scopes;
   readonly #catalogue: ToolCatalogue;
   readonly #sameArguments = new Map<Binding, boolean[]>();
@@ -51,10 +59,6 @@ export class ValueFlow {
   constructor(scopes: Scopes, catalogue: ToolCatalogue) {
     this.#scopes = scopes;
     this.#catalogue = catalogue;
-  }
-
-  valueOf(node: Node): Value | undefined {
-    return this.#values.get(node);
   }
 
   run(implicitParameters: readonly string[]): void {
@@ -72,9 +76,9 @@ export class ValueFlow {
   }
 
   /** One step from an expression to what surrounds it. */
-  #follow(node: Node, value: Value): void {
-    if (this.#values.has(node)) return;
-    this.#values.set(node, value);
+  #follow(node: Known, value: Value): void {
+    if (node.known !== undefined) return;
+    node.known = value;
     const { parent } = node;
     if (parent && handlerOf(this.#steps, parent)?.(parent, node, value) !== true) this.#use(node, value);
   }
