@@ -4,7 +4,6 @@ import {
   type PriorDiscovery,
   SdkError,
   SdkErrorCode,
-  SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
@@ -15,6 +14,7 @@ import { findHttpStatus } from "./failures.ts";
 import type { ServerAuth } from "./oauth/server-auth.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
+import { SseTransport } from "./sse-transport.ts";
 import { StdioProcess } from "./stdio-process.ts";
 
 export interface Connection {
@@ -58,13 +58,14 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
     onInsufficientScope: "throw",
     ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
   } as const;
-  if (entry.type === "sse") return connectRemote(() => new SSEClientTransport(url, init), options, LEGACY);
+  const openOld = (): Transport => new SseTransport(url, init, options.timeoutMs);
+  if (entry.type === "sse") return connectRemote(openOld, options, LEGACY);
   try {
     return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, options.era);
   } catch (error) {
     // Servers of before Streamable HTTP answer its POST with a 4xx; they are to be tried the old way.
     if (entry.type !== undefined || !isClientError(error)) throw error;
-    return connectRemote(() => new SSEClientTransport(url, init), options, LEGACY).catch(() => {
+    return connectRemote(openOld, options, LEGACY).catch(() => {
       throw error;
     });
   }
