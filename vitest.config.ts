@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
-    // Two cores, but tests wait for processes that they started more than half of the time.
-    maxWorkers: 3,
+    // Two cores, and most tests start processes of their own, which keep both busy.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
