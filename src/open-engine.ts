@@ -53,6 +53,8 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const { config, scope, client, signing, upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
+  // Ended after the sandbox, whose runs end with it.
+  const finisher = stack.use(openFinisher({ client, home: config.home, log }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
@@ -60,7 +62,6 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const naming = (): typeof config.naming => config.naming;
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
-  const finisher = stack.use(openFinisher({ client, home: config.home, log }));
   const engine = new Engine({
     db,
     finisher,

@@ -7,7 +7,7 @@ export const discoverySchema = z
       .enum(["full", "lite"])
       .default("full")
       .describe(
-        "How meaning is compared: full with the model that ships with PML (about 90 MB of memory once it is used), lite with its table of word vectors alone.",
+        "How meaning is compared: full with the model that ships with PML (about 60 MB of memory once it is used), lite with its table of word vectors alone.",
       ),
     endpoint: z
       .strictObject({

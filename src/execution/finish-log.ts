@@ -14,7 +14,7 @@ const EMPTY_AT_BYTES = 1024 * 1024;
  * Lines that are on disk before anybody is told of what they say, and gone again soon after the database has
  * all of them. What is in it at a start was left by a process that died, and may be in the database or not.
  */
-export class FinishLog implements Disposable {
+export class FinishLog implements AsyncDisposable {
   /** Without a last line that was never whole: nobody was told of that one. */
   readonly left: readonly string[];
   readonly #file: number;
@@ -22,6 +22,7 @@ export class FinishLog implements Disposable {
   #unsettled: number;
   #gathering: string[] | undefined;
   #emptying: NodeJS.Timeout | undefined;
+  #isClosed = false;
   #written: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
@@ -38,6 +39,7 @@ export class FinishLog implements Disposable {
 
   /** Resolves when the line is on disk. Lines that come during a write share the next one. */
   keep(line: string): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("the file is closed"));
     if (this.#gathering === undefined) {
       const lines = (this.#gathering = []);
       this.#written = this.#written
@@ -51,11 +53,15 @@ export class FinishLog implements Disposable {
   /** The database has what one line says. */
   settle(): void {
     this.#unsettled -= 1;
+    if (this.#isClosed) return;
     if (this.#size > EMPTY_AT_BYTES) this.#empty();
     this.#emptying ??= setTimeout(() => this.#empty(), EMPTY_AFTER_MS).unref();
   }
 
-  [Symbol.dispose](): void {
+  /** What is on its way is still written, and stays for the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#written.catch(() => undefined);
     this.#empty();
     closeSync(this.#file);
   }

@@ -56,7 +56,7 @@ class FinisherBehind implements Finisher {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#behind);
-    this.#kept[Symbol.dispose]();
+    await this.#kept[Symbol.asyncDispose]();
   }
 
   #keep(statement: FinishStatement): Promise<boolean> {
