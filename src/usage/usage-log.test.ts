@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { type Principal, principalId } from "../auth/principal.ts";
@@ -40,6 +41,24 @@ describe.each(engines)("usage log on %s", (engine) => {
       { tool_name: "echo", client: "test" },
     ]);
     expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(5);
+  });
+
+  test("under load many calls share a statement", async () => {
+    await using client = await openTestDatabase(engine);
+    let [calls, statements] = [0, 0];
+    const db = client.db.withPlugin({
+      transformQuery: ({ node }) => (statements++, node),
+      transformResult: async ({ result }) => result,
+    });
+    {
+      await using usage = createUsageLog({ db, scope: DEFAULT_SCOPE, log });
+      for (const end = Date.now() + 500; Date.now() < end; await pause(1)) {
+        usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
+        calls += 1;
+      }
+    }
+    expect(await client.db.selectFrom("tool_usage").select("id").execute()).toHaveLength(calls);
+    expect(statements).toBeLessThan(20);
   });
 
   test("a call of a principal names it, and makes it known once", async () => {

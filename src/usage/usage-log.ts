@@ -20,8 +20,9 @@ export function createUsageLog({ db, scope, log }: { db: Db; scope: Scope; log: 
 
   const write = async (): Promise<void> => {
     timer = undefined;
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, ROWS_PER_WRITE);
+    // What comes meanwhile waits in its turn: under load there would be no end, and a statement for each call.
+    for (let left = waiting.length; left > 0; left -= ROWS_PER_WRITE) {
+      const batch = waiting.slice(0, Math.min(left, ROWS_PER_WRITE));
       await insertToolUses(db, scope, batch);
       waiting = waiting.slice(batch.length);
     }

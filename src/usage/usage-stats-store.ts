@@ -27,7 +27,8 @@ export async function readToolFigures(db: Db, { scope, principal }: Asker, since
   }>`
     SELECT server_id, tool_name, count(*) AS calls, count(*) FILTER (WHERE outcome = 'success') AS successes,
       avg(duration_ms) AS average_ms, max(called_at) AS last_at
-    FROM tool_usage WHERE org = ${scope.org} AND project = ${scope.project} AND called_at >= ${since} AND ${whose}
+    FROM tool_usage WHERE org = ${scope.org} AND id >= ${firstIdAt(since)} AND project = ${scope.project}
+      AND called_at >= ${since} AND ${whose}
     GROUP BY server_id, tool_name ORDER BY calls DESC, server_id, tool_name LIMIT ${MOST_TOOLS}`.execute(db);
   return rows.map((row) => ({
     server: row.server_id,
@@ -37,4 +38,10 @@ export async function readToolFigures(db: Db, { scope, principal }: Asker, since
     averageMs: row.average_ms,
     lastAt: row.last_at,
   }));
+}
+
+/** The least id that a call recorded from then on can have: a call is given its id when it is over. */
+function firstIdAt(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
