@@ -23,6 +23,11 @@ export interface DatabaseClient extends AsyncDisposable {
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /** One statement that is planned once per connection: for large ones that run often. Equal names, equal texts. */
   executePrepared(name: string, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  /**
+   * Has the listener called before anything is asked, so that what it asks for comes first: for work that may wait
+   * until somebody could miss it. Only where all questions are answered one after the other.
+   */
+  beforeUse?(listener: () => void): void;
   listen(channel: string, handlers: ListenHandlers): Promise<Listening>;
   /** Resolves with the reason when the engine has died under us. Nothing can be asked of it after that. */
   readonly lost: Promise<Error>;

@@ -21,7 +21,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
   await prepareDataDirectory(directory);
   const { worker, lost } = await startWorker(directory);
   // One session, so one connection: a transaction holds it, everything else queues behind it.
-  const pool = new pg.Pool({
+  const pool = new EmbeddedPool({
     ...connectionDefaults,
     user: "postgres",
     database: "postgres",
@@ -41,6 +41,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
     executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
+    beforeUse: (listener) => pool.beforeUse.push(listener),
     async listen(channel, handlers) {
       const onChannel = listeners.get(channel) ?? new Set();
       listeners.set(channel, onChannel.add(handlers));
@@ -53,6 +54,16 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
       await stopWorker(worker);
     },
   };
+}
+
+class EmbeddedPool extends pg.Pool {
+  readonly beforeUse: (() => void)[] = [];
+
+  // Everything comes through here, what the pool's other methods ask for included.
+  override connect(...given: unknown[]): Promise<pg.PoolClient> {
+    for (const listener of this.beforeUse) listener();
+    return super.connect(...(given as []));
+  }
 }
 
 const YOUNG_GENERATION_MB = 8;

@@ -41,6 +41,12 @@ export async function executePrepared(
   pool: pg.Pool,
   statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
 ): Promise<{ rows: unknown[] }> {
-  const { rows } = await pool.query<pg.QueryResultRow>({ ...statement, values: [...statement.values] });
-  return { rows };
+  // Not the pool's own query: that gives up a connection on which a statement failed, and with it what is prepared there.
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<pg.QueryResultRow>({ ...statement, values: [...statement.values] });
+    return { rows };
+  } finally {
+    client.release();
+  }
 }

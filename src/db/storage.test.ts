@@ -5,6 +5,9 @@ import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { seedCapability } from "../../test/support/seed.ts";
 import type { DatabaseClient } from "./client.ts";
 
+const divide = (client: DatabaseClient, by: number): Promise<unknown> =>
+  client.executePrepared("divide", "SELECT 10 / $1::int AS ten", [by]);
+
 describe.each(engines)("storage on %s", (engine) => {
   let client: DatabaseClient;
   beforeAll(async () => {
@@ -36,6 +39,11 @@ describe.each(engines)("storage on %s", (engine) => {
       .where("run_id", "=", id)
       .executeTakeFirstOrThrow();
     expect(row).toMatchObject({ preview: "é\u2028", result, result_bytes: 2 ** 40, expires_at: expires });
+  });
+
+  test("a prepared statement that was refused once can be asked for again", async () => {
+    await expect(divide(client, 0)).rejects.toThrow("division by zero");
+    expect(await divide(client, 1)).toEqual({ rows: [{ ten: 10 }] });
   });
 
   test("text arrays and jsonb can be searched by what they contain", async () => {

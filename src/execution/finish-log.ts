@@ -1,4 +1,4 @@
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, write } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, write, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { syncPath } from "../sync-path.ts";
@@ -9,6 +9,14 @@ const writeTo = promisify(write);
 /** The file is emptied when it has been settled for a while, or is this large: that costs as much as a line. */
 const EMPTY_AFTER_MS = 1_000;
 const EMPTY_AT_BYTES = 1024 * 1024;
+
+/**
+ * A disk that is usually quicker than this is waited for on the spot: handing a write to another thread and hearing
+ * of it takes longer. Whether a slow one has become quick is tried now and then.
+ */
+const QUICK_MS = 1;
+const STEP_MS = 0.05;
+const TRY_AGAIN_AFTER = 500;
 
 /**
  * Lines that are on disk before anybody is told of what they say, and gone again soon after the database has
@@ -23,6 +31,8 @@ export class FinishLog implements AsyncDisposable {
   #gathering: string[] | undefined;
   #emptying: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #usualMs = 0;
+  #slowWrites = 0;
   #written: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
@@ -88,9 +98,23 @@ export class FinishLog implements AsyncDisposable {
 
   async #writeAll(content: Buffer): Promise<void> {
     for (let sent = 0; sent < content.length;) {
-      const { bytesWritten } = await writeTo(this.#file, content, sent);
-      sent += bytesWritten;
+      sent += this.#usualMs < QUICK_MS ? this.#writeHere(content, sent) : await this.#writeElsewhere(content, sent);
     }
+  }
+
+  #writeHere(content: Buffer, from: number): number {
+    const started = performance.now();
+    const written = writeSync(this.#file, content, from);
+    // Moves towards the median: on a busy machine single writes take long on any disk.
+    this.#usualMs += performance.now() - started > this.#usualMs ? STEP_MS : -STEP_MS;
+    return written;
+  }
+
+  async #writeElsewhere(content: Buffer, from: number): Promise<number> {
+    const { bytesWritten } = await writeTo(this.#file, content, from);
+    this.#slowWrites += 1;
+    if (this.#slowWrites % TRY_AGAIN_AFTER === 0) this.#usualMs = 0;
+    return bytesWritten;
   }
 
   #cut(size: number): void {

@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/databases.ts";
-import { createEngineScene, createTestSandbox, scope } from "../../test/support/engine-scene.ts";
+import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
 import { makeFolder } from "../../test/support/folder.ts";
 import { readUsage } from "../capabilities/capability-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
-import { openFinisher } from "./finisher.ts";
+import { directly, openFinisher } from "./finisher.ts";
+import { listRuns } from "./run-store.ts";
 
 /** Remembers the statements that end runs, instead of carrying them out where that is wanted. */
 function watchFinishes(
@@ -24,6 +26,11 @@ function watchFinishes(
   return watched;
 }
 
+/** As the file has them. */
+function linesOf({ seen }: { readonly seen: readonly (readonly unknown[])[] }): string[] {
+  return seen.flatMap(([ends]) => (JSON.parse(String(ends)) as unknown[]).map((end) => JSON.stringify(end)));
+}
+
 test("what a process that died had promised is carried out at the next start, and only once", async () => {
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
@@ -37,7 +44,7 @@ test("what a process that died had promised is carried out at the next start, an
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(1);
 
   const path = join(folder.path, "finished-runs.log");
-  const lines = watched.seen.map((values) => JSON.stringify(values));
+  const lines = linesOf(watched);
   writeFileSync(path, ["not JSON", ...lines, ...lines].map((line) => `${line}\n`).join(""));
   const errors: string[] = [];
   const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
@@ -46,5 +53,89 @@ test("what a process that died had promised is carried out at the next start, an
   }
   expect(errors).toEqual(["the end of a run cannot be read"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(2);
+  expect(readFileSync(path, "utf8")).toBe("");
+});
+
+const silent = { error: () => undefined };
+
+/** Programs that fail and succeed, decide and call each other, several at a time. */
+async function runMixture(scene: EngineScene): Promise<void> {
+  const run: EngineScene["run"] = (code, more) => scene.run(code, more);
+  const look = `if (args.n > 2) await mcp.kv.get({ key: "a" }); return (await mcp.kv.get({ key: args.key })).value`;
+  const call = "return await capabilities.kv.look({ n: 3, key: args.key })";
+  await run(look, { args: { n: 1, key: "x" }, naming: { name: "kv:look" } });
+  await run(call, { args: { key: "x" } });
+  for (const key of ["x", "broken", "y"]) {
+    await Promise.all([1, 2, 3, 4].map((n) => run(look, { args: { n, key }, intent: `look up ${n % 2}` })));
+    await Promise.all([1, 2].map(() => run(call, { args: { key }, options: { contextTags: ["shop"] } })));
+  }
+}
+
+const named = (column: string): RawBuilder<unknown> => sql.raw(`regexp_replace(${column}, '^cap:.*', 'cap')`);
+
+/** Everything that runs add to; ids and times differ. */
+async function readCounters({ db }: DatabaseClient): Promise<unknown[]> {
+  const all = [
+    sql`SELECT usage_count, success_count FROM capability_stat`,
+    sql`SELECT path, count, success_count FROM capability_path`,
+    sql`SELECT node_id, outcome, count, success_count FROM capability_decision`,
+    sql`SELECT ${named("from_id")} AS f, ${named("to_id")} AS t, edge_type, observed_count FROM tool_edge`,
+    sql`SELECT ${named("subject")} AS s, tag, uses, successes FROM discovery_tally`,
+    sql`SELECT ${named("subject")} AS s, intent, uses FROM discovery_intent`,
+    sql`SELECT from_version, to_version, observed_count FROM capability_dependency`,
+    sql`SELECT state, intent, version, input, error->>'code' AS error FROM execution_run`,
+    sql`SELECT success, executed_path, decisions FROM execution_trace`,
+    sql`SELECT seq, jsonb_array_length(payload->'entries') AS entries FROM run_journal`,
+    sql`SELECT task_id, tool_id, status, convert_from(result, 'UTF8') AS result FROM task_results`,
+  ];
+  const tables = await Promise.all(all.map((query) => query.execute(db)));
+  return tables.map(({ rows }) => rows.map((row) => JSON.stringify(row)).toSorted());
+}
+
+test("ends that are worked in together add up to what they would one by one", async () => {
+  await using sandbox = createTestSandbox();
+  await using one = await openTestDatabase("pglite");
+  await using other = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  const [singly, together] = [watchFinishes(one), watchFinishes(other)];
+  await runMixture(await createEngineScene(singly, sandbox, directly(singly)));
+  await using finisher = openFinisher({ client: together, home: folder.path, log: silent });
+  await runMixture(await createEngineScene(together, sandbox, finisher));
+  expect(await readCounters(other)).toEqual(await readCounters(one));
+  expect(together.seen.length).toBeLessThan(singly.seen.length / 2);
+});
+
+test("whoever asks the database finds what was postponed, in the order in which it began", async () => {
+  await using sandbox = createTestSandbox();
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  await using finisher = openFinisher({ client, home: folder.path, log: silent });
+  const scene = await createEngineScene(client, sandbox, finisher);
+  const ns = [1, 2, 3, 4, 5];
+  for (const n of ns) await scene.run("return args.n", { args: { n } });
+  const found = await listRuns(client.db, scope, { limit: 10 });
+  expect(found.map(({ args }) => args["n"])).toEqual(ns.toReversed());
+});
+
+test("an end that the database refuses does not cost the others, and is not tried for ever", async () => {
+  await using sandbox = createTestSandbox();
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  const watched = watchFinishes(client);
+  const scene = await createEngineScene(watched, sandbox);
+  const { capabilityId = "" } = await scene.run("return args.n", { args: { n: 1 } });
+  watched.lose = true;
+  for (const n of [2, 3, 4]) await scene.run("return args.n", { args: { n } });
+  const [, second = "", third = "", fourth = ""] = linesOf(watched);
+  const path = join(folder.path, "finished-runs.log");
+  const refused = third.replaceAll(capabilityId, "00000000-0000-7000-8000-000000000000");
+  writeFileSync(path, [second, refused, fourth].map((line) => `${line}\n`).join(""));
+  const errors: string[] = [];
+  const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
+  {
+    await using _finisher = openFinisher({ client, home: folder.path, log });
+  }
+  expect(errors).toEqual(["the end of a run could not be stored"]);
+  expect((await readUsage(client.db, scope, capabilityId)).count).toBe(3);
   expect(readFileSync(path, "utf8")).toBe("");
 });

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { DatabaseClient } from "../db/client.ts";
+import { isObject } from "../json.ts";
 import type { Logger } from "../log.ts";
 import { FinishLog } from "./finish-log.ts";
-import { carryOut, type FinishedRun, type FinishStatement, toStatement } from "./finish-store.ts";
+import { carryOut, describeEnd, type FinishedRun } from "./finish-store.ts";
 
 /** Makes the end of runs certain. */
 export interface Finisher extends AsyncDisposable {
@@ -11,7 +12,7 @@ export interface Finisher extends AsyncDisposable {
 }
 
 export interface FinisherParts {
-  readonly client: Pick<DatabaseClient, "engine" | "executePrepared">;
+  readonly client: Pick<DatabaseClient, "engine" | "executePrepared" | "beforeUse">;
   readonly home: string;
   readonly log: Pick<Logger, "error">;
 }
@@ -23,44 +24,54 @@ export function openFinisher(parts: FinisherParts): Finisher {
 
 export function directly(client: FinisherParts["client"]): Finisher {
   return {
-    finish: (finished) => carryOut(client, toStatement(finished)),
+    finish: (finished) => carryOut(client, [describeEnd(finished)]),
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
+/** So many are worked in together, at the latest so long after the first of them. */
+const MOST_TOGETHER = 32;
+const LONGEST_WAIT_MS = 100;
 /** So many may wait for the database; after that runs wait with them. */
-const MOST_BEHIND = 32;
+const MOST_BEHIND = 2 * MOST_TOGETHER;
 
 /**
- * The embedded database takes longer to work an end in than to make it certain, so that is done in a file
- * first, and nobody waits for the rest. It has one session that does one thing after the other: what is asked
- * of it later finds the work done. Doing it twice changes nothing.
+ * The embedded database takes longer to work an end in than to make it certain, so that is done in a file first, and
+ * nobody waits for the rest. It is done for several runs at once, which costs little more than for one, but always
+ * before anything else is asked of the database, which has one session: whoever asks finds it done. Doing it twice
+ * changes nothing.
  */
 class FinisherBehind implements Finisher {
   readonly #parts: FinisherParts;
   readonly #kept: FinishLog;
   readonly #behind = new Set<Promise<void>>();
+  #waiting: string[] = [];
+  #unsettled = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: FinisherParts) {
     this.#parts = parts;
+    parts.client.beforeUse?.(() => this.#workIn());
     this.#kept = new FinishLog(join(parts.home, "finished-runs.log"));
     for (const line of this.#kept.left) this.#takeUp(line);
+    this.#workIn();
   }
 
   async finish(finished: FinishedRun): Promise<void> {
-    const statement = toStatement(finished);
-    const isCertain = !finished.isNew && this.#behind.size < MOST_BEHIND && (await this.#keep(statement));
-    if (isCertain) this.#carryOut(statement);
-    else await carryOut(this.#parts.client, statement);
+    const end = describeEnd(finished);
+    const isCertain = !finished.isNew && this.#unsettled < MOST_BEHIND && (await this.#keep(end));
+    if (isCertain) this.#postpone(end);
+    else await carryOut(this.#parts.client, [end]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#workIn();
     await Promise.all(this.#behind);
     await this.#kept[Symbol.asyncDispose]();
   }
 
-  #keep(statement: FinishStatement): Promise<boolean> {
-    return this.#kept.keep(JSON.stringify(statement)).then(
+  #keep(end: string): Promise<boolean> {
+    return this.#kept.keep(end).then(
       () => true,
       () => false, // a disk that is full, say; then the database has to do, or tell why not
     );
@@ -68,21 +79,43 @@ class FinisherBehind implements Finisher {
 
   /** From a process that died. */
   #takeUp(line: string): void {
-    try {
-      this.#carryOut(JSON.parse(line) as FinishStatement);
-    } catch (error) {
-      this.#parts.log.error({ error: String(error), line: line.slice(0, 200) }, "the end of a run cannot be read");
-      this.#kept.settle();
+    if (isEnd(line)) {
+      this.#postpone(line);
+      return;
     }
+    this.#parts.log.error({ line: line.slice(0, 200) }, "the end of a run cannot be read");
+    this.#kept.settle();
   }
 
-  #carryOut(statement: FinishStatement): void {
-    const work = carryOut(this.#parts.client, statement).then(
-      () => this.#kept.settle(),
-      (error: unknown) => this.#giveUp(error),
-    );
+  #postpone(end: string): void {
+    this.#unsettled += 1;
+    this.#waiting.push(end);
+    if (this.#waiting.length >= MOST_TOGETHER) this.#workIn();
+    else this.#timer ??= setTimeout(() => this.#workIn(), LONGEST_WAIT_MS);
+  }
+
+  #workIn(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const ends = this.#waiting;
+    if (ends.length === 0) return;
+    this.#waiting = [];
+    const work = this.#carryOut(ends).finally(() => {
+      this.#unsettled -= ends.length;
+      this.#behind.delete(work);
+    });
     this.#behind.add(work);
-    void work.finally(() => this.#behind.delete(work));
+  }
+
+  async #carryOut(ends: readonly string[]): Promise<void> {
+    try {
+      await carryOut(this.#parts.client, ends);
+      for (const _end of ends) this.#kept.settle();
+    } catch (error) {
+      // One that is refused shall not cost the others.
+      if (ends.length > 1 && isRefused(error)) for (const end of ends) await this.#carryOut([end]);
+      else this.#giveUp(error);
+    }
   }
 
   /** It stays in the file and is tried again at the next start, unless the database would refuse it again. */
@@ -92,7 +125,15 @@ class FinisherBehind implements Finisher {
   }
 }
 
+function isEnd(line: string): boolean {
+  try {
+    return isObject(JSON.parse(line));
+  } catch {
+    return false;
+  }
+}
+
 /** The values or a constraint are the reason, not the state of the database. */
 function isRefused(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^2[23]/.test(String(error.code));
+  return error instanceof Error && "code" in error && /^2[123]/.test(String(error.code));
 }

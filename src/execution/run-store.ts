@@ -75,11 +75,13 @@ export async function beginRun(
   await sql`
     WITH run AS (
       INSERT INTO execution_run (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
-        started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, owner, lease_until)
+        started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, owner, lease_until,
+        created_at)
       VALUES (${run.scope.org}, ${run.id}, ${run.scope.project}, ${run.kind}, 'running', ${run.recordId}, ${run.version},
         ${run.sourceHash}, ${run.intent}, ${toJson(run.args)}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
         ${run.client ?? null}, ${run.parent?.runId ?? null}, ${run.parent?.call ?? null}, ${toJson(run.options)}::jsonb,
-        ${[...run.approvedTools]}, ${lease.owner}, now() + make_interval(secs => ${lease.seconds}))
+        ${[...run.approvedTools]}, ${lease.owner}, now() + make_interval(secs => ${lease.seconds}),
+        to_timestamp(${run.startedMs} / 1000.0))
       ON CONFLICT (org, id) DO UPDATE SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until,
         approved_tools = excluded.approved_tools)
     ${insertEntries(run, entries)}`.execute(db);
@@ -153,6 +155,7 @@ export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilte
     .where("project", "=", project)
     .where("parent_run_id", "is", null)
     .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
     .limit(filter.limit);
   if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
   if (filter.recordId !== undefined) query = query.where("record_id", "=", filter.recordId);

@@ -5,7 +5,7 @@ import { createEventBus } from "../../src/events.ts";
 import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
 import { CapabilityRegistry } from "../../src/capabilities/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
-import { directly } from "../../src/execution/finisher.ts";
+import { directly, type Finisher } from "../../src/execution/finisher.ts";
 import { Engine } from "../../src/execution/engine.ts";
 import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
@@ -59,7 +59,11 @@ export function createTestSandbox(): ProcessSandbox {
   return createSandbox(config.sandbox, log);
 }
 
-export async function createEngineScene(client: DatabaseClient, sandbox: ProcessSandbox): Promise<EngineScene> {
+export async function createEngineScene(
+  client: DatabaseClient,
+  sandbox: ProcessSandbox,
+  finisher: Finisher = directly(client),
+): Promise<EngineScene> {
   const calls: string[] = [];
   const changing = new Set<string>();
   const permissions = await createPermissions({ client, events: createEventBus(), config });
@@ -70,7 +74,7 @@ export async function createEngineScene(client: DatabaseClient, sandbox: Process
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
-    finisher: directly(client),
+    finisher,
     db,
     registry,
     programs,
