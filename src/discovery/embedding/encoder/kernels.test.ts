@@ -62,7 +62,7 @@ test("the largest sums of integers do not overflow", () => {
   const { weights, factors } = packLinear(
     [
       {
-        readRow: (row) =>
+        openRows: () => (row) =>
           Float32Array.from({ length: inputs }, (_, at) => (row === 0 ? 3 : Math.sin(row * inputs + at))),
         bias: Float32Array.from({ length: BLOCK }, (_, at) => at),
         times: 0.5,
