@@ -3,7 +3,7 @@ import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import { PGlite as PGliteEngine } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { syncPath } from "../sync-path.ts";
-import { readEngineFile } from "./engine-files.ts";
+import { EngineFiles } from "./engine-files.ts";
 
 /** The part of Emscripten's node file system that is replaced here. Internal to PGlite, hence the self-test. */
 interface EmscriptenStream {
@@ -37,8 +37,7 @@ export class DurableFS extends NodeFS {
     const prepared = await super.init(pg, options);
     const preRun = (prepared.emscriptenOpts.preRun ?? []) as ((module: unknown) => void)[];
     preRun.push((module) => this.#hook(module as EmscriptenModule));
-    const getPreloadedPackage = (): ArrayBuffer => readEngineFile("pglite.data").buffer;
-    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun, getPreloadedPackage } };
+    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun } };
   }
 
   #hook(module: EmscriptenModule): void {
@@ -71,7 +70,7 @@ export function durableOptions(fs: DurableFS): PGliteOptions {
   };
   return {
     fs,
-    fsBundle: new Blob([]), // or it would be read a second time
+    fsBundle: new EngineFiles([]),
     startParams: [
       ...PGliteEngine.defaultStartParams.filter((parameter) => parameter !== "-F"),
       ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),

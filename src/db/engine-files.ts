@@ -23,6 +23,13 @@ function pathOf(name: string): string {
   return fileURLToPath(new URL(`./${name}`, import.meta.resolve("@electric-sql/pglite")));
 }
 
+/** The bundle of the engine's own files, as PGlite wants to be given it. */
+export class EngineFiles extends Blob {
+  override arrayBuffer(): Promise<ArrayBuffer> {
+    return Promise.resolve(readEngineFile("pglite.data").buffer);
+  }
+}
+
 /** A file or a folder of Emscripten's file system in memory. */
 interface MemoryNode {
   /** A folder's nodes by name, or a file's bytes. */

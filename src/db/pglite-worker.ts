@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
+import { collectGarbage } from "../collect-garbage.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { leaveFilesOnDisk, readEngineFile } from "./engine-files.ts";
@@ -22,6 +23,7 @@ async function openEngine(): Promise<PGlite> {
   const pgliteWasmModule = await WebAssembly.compile(readEngineFile("pglite.wasm"));
   const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule });
   leaveFilesOnDisk(engine);
+  collectGarbage(); // the little that is made from here on would not bring it about
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;
