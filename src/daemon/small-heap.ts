@@ -5,7 +5,7 @@ import { collectGarbage } from "../collect-garbage.ts";
 /** Both halves of the space for new objects: with half of it collections take a quarter of a call's time, with twice of it no less. */
 const YOUNG_BYTES = 4 * 1024 * 1024;
 /** What old objects may come to, over what was left of them by the last collection, before there is another one. */
-const GROWTH_PERCENT = 25;
+const GROWTH_PERCENT = 20;
 
 /**
  * By default the space for new objects grows to 32 MB and more, and stays; collecting a small one more often costs no more
