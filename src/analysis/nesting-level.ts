@@ -17,8 +17,8 @@ export interface NestingProblem {
 
 export interface NestingReport {
   readonly problem: NestingProblem | undefined;
-  /** A line is too long to check for more than whether it can be parsed. */
-  readonly hasLongLine: boolean;
+  /** The most tokens times characters of a line. */
+  readonly longestLine: number;
 }
 
 export interface Level {

@@ -21,7 +21,6 @@ import {
   createLevel,
   type Level,
   LINK,
-  MAX_CHECKED_LINE,
   MAX_LINE,
   MAX_NESTING,
   type NestingProblem,
@@ -38,7 +37,7 @@ import { TokenReader } from "./token-reader.ts";
 export function scanNesting(source: string): NestingReport {
   const scan = new NestingScan(source);
   const problem = scan.run();
-  return { problem, hasLongLine: scan.longestLine > MAX_CHECKED_LINE };
+  return { problem, longestLine: scan.longestLine };
 }
 
 class NestingScan {
