@@ -54,7 +54,7 @@ export class Activity implements TreeVisitor {
         this.#active.add(node);
         const binding: Binding | undefined = isFunction(node) ? scopes.functions.get(node)?.binding : undefined;
         if (binding !== undefined) pushAll<Node>(left, binding.reads);
-        const waiting = node.type === "VariableDeclarator" ? findWaitingCall(node, scopes) : undefined;
+        const waiting = node.type === "VariableDeclarator" ? findWaitingCall(node) : undefined;
         if (waiting !== undefined) pushAll<Node>(left, waiting.arguments.slice(0, 1));
         node = binding === undefined ? node.parent : undefined;
       }

@@ -6,7 +6,7 @@ import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
 
 export function walkCall(node: NodeOf<"CallExpression">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { callee, arguments: given } = node;
-  const combinator = flow.activity.isActive(given[0]) ? combinatorOf(node, flow.scopes) : undefined;
+  const combinator = flow.activity.isActive(given[0]) ? combinatorOf(node) : undefined;
   if (combinator !== undefined) return walkFork(node, combinator, flow, frontier);
   const iteration = findIteration(node);
   if (iteration !== undefined && flow.activity.isActive(iteration.callback)) {
@@ -32,8 +32,8 @@ function walkFork(node: NodeOf<"CallExpression">, combinator: string, flow: Flow
 /** A list of calls that something waits for later: they are under way from here on, whatever comes in between. */
 export function walkDeclarator(node: NodeOf<"VariableDeclarator">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { id, init } = node;
-  const waiting = flow.activity.isActive(init) ? findWaitingCall(node, flow.scopes) : undefined;
-  const combinator = waiting && combinatorOf(waiting, flow.scopes);
+  const waiting = flow.activity.isActive(init) ? findWaitingCall(node) : undefined;
+  const combinator = waiting && combinatorOf(waiting);
   if (init === null || waiting === undefined || combinator === undefined) return flow.walkAll([id, init], frontier);
   const fork = flow.add({ type: "fork", syntax: init, text: combinator }, frontier);
   flow.started.set(waiting, { fork, arrived: walkBranches(init, flow, [{ from: fork }]) });

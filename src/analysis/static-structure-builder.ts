@@ -1,4 +1,5 @@
 import type { Activity } from "./activity.ts";
+import { bindingOf } from "./bindings.ts";
 import { walkConditional, walkIf, walkLogical, walkSwitch, walkTry } from "./branch-flow.ts";
 import { walkCall, walkDeclarator } from "./call-flow.ts";
 import { Draft, type DraftNode, type DraftPart, type Frontier, type Loose } from "./draft.ts";
@@ -94,7 +95,7 @@ export class StaticStructureBuilder implements FlowWalker {
   }
 
   walkName(node: Node, frontier: Frontier): Frontier {
-    const fn = this.scopes.bindingOf(node)?.fn;
+    const fn = bindingOf(node)?.fn;
     return fn === undefined ? frontier : this.#place(fn, frontier);
   }
 
