@@ -234,9 +234,9 @@ export class Scopes implements TreeVisitor {
 
   #resolve(node: Identifier, from: Scope): void {
     const write = this.#pendingWrites.get(node);
-    let scope: Scope | undefined = from;
-    while (scope !== undefined && !scope.names.has(node.name)) scope = scope.parent;
-    const binding = scope?.names.get(node.name);
+    let binding: Binding | undefined;
+    for (let scope: Scope | undefined = from; scope && !binding; scope = scope.parent)
+      binding = scope.names.get(node.name);
     if (binding !== undefined) bind(node, binding);
     const found = binding ?? this.#freeName(node.name);
     if (write !== undefined) found.writes.push(write);

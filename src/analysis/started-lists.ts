@@ -1,5 +1,5 @@
 import { bindingOf } from "./bindings.ts";
-import { findIteration } from "./loop-flow.ts";
+import { findIteration } from "./iteration.ts";
 import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
 
 type Call = NodeOf<"CallExpression">;
