@@ -2,132 +2,206 @@ import { join } from "node:path";
 import type { DatabaseClient } from "../db/client.ts";
 import { isObject } from "../json.ts";
 import type { Logger } from "../log.ts";
-import { FinishLog } from "./finish-log.ts";
-import { carryOut, describeEnd, type FinishedRun } from "./finish-store.ts";
+import { describeEnd, endRuns, type FinishedRun } from "./finish-store.ts";
+import type { JournalEntry } from "./journal.ts";
+import { describeNote, noteRuns } from "./note-store.ts";
+import { RunLog } from "./run-log.ts";
+import type { Lease, Run } from "./run-store.ts";
 
-/** Makes the end of runs certain. */
-export interface Finisher extends AsyncDisposable {
-  /** Resolves when what is to be remembered cannot be lost any more, and everything asked later sees it. */
+/** Makes certain what runs do. Whatever is asked of the database later finds it there. */
+export interface RunKeeper extends AsyncDisposable {
+  /** Resolves when the entries cannot be lost any more. With a lease the run begins. */
+  note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void>;
+  /** Resolves when what is to be remembered of it cannot be lost any more. */
   finish(finished: FinishedRun): Promise<void>;
 }
 
-export interface FinisherParts {
+export interface KeeperParts {
   readonly client: Pick<DatabaseClient, "engine" | "executePrepared" | "beforeUse">;
   readonly home: string;
   readonly log: Pick<Logger, "error">;
 }
 
-/** A server is quick and may have other readers: there a run has ended when the server says so. */
-export function openFinisher(parts: FinisherParts): Finisher {
-  return parts.client.engine === "pglite" ? new FinisherBehind(parts) : directly(parts.client);
+/** A server is quick and may have other readers: there a thing is certain when the server says so. */
+export function openRunKeeper(parts: KeeperParts): RunKeeper {
+  return parts.client.engine === "pglite" ? new KeeperBehind(parts) : directly(parts.client);
 }
 
-export function directly(client: FinisherParts["client"]): Finisher {
+export function directly(client: KeeperParts["client"]): RunKeeper {
   return {
-    finish: (finished) => carryOut(client, [describeEnd(finished)]),
+    note: (run, entries, lease) => noteRuns(client, [describeNote(run, entries, lease)]),
+    finish: (finished) => endRuns(client, [describeEnd(finished)]),
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
+/** What was told to be certain. */
+interface Promised {
+  readonly kind: "note" | "end";
+  readonly run: string;
+  /** For the database. */
+  readonly content: string;
+}
+
 /** So many are worked in together, at the latest so long after the first of them. */
-const MOST_TOGETHER = 32;
+const MOST_TOGETHER = 64;
 const LONGEST_WAIT_MS = 100;
 /** So many may wait for the database; after that runs wait with them. */
-const MOST_BEHIND = 2 * MOST_TOGETHER;
+const MOST_BEHIND = 4 * MOST_TOGETHER;
 
 /**
- * The embedded database takes longer to work an end in than to make it certain, so that is done in a file first, and
- * nobody waits for the rest. It is done for several runs at once, which costs little more than for one, but always
- * before anything else is asked of the database, which has one session: whoever asks finds it done. Doing it twice
- * changes nothing.
+ * The embedded database takes far longer to work something in than to make it certain, so that is done in a file first,
+ * and nobody waits for the rest. It is done for several runs at once, which costs little more than for one, and what a
+ * run noted is not worked in at all when it has ended by then. But it is always done before anything else is asked of
+ * the database, which has one session: whoever asks finds it there. Doing it twice changes nothing.
  */
-class FinisherBehind implements Finisher {
-  readonly #parts: FinisherParts;
-  readonly #kept: FinishLog;
-  readonly #behind = new Set<Promise<void>>();
-  #waiting: string[] = [];
-  #unsettled = 0;
+class KeeperBehind implements RunKeeper {
+  readonly #parts: KeeperParts;
+  readonly #kept: RunLog;
+  readonly #works = new Set<Promise<void>>();
+  #waiting: Promised[] = [];
+  #behind = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: FinisherParts) {
+  constructor(parts: KeeperParts) {
     this.#parts = parts;
     parts.client.beforeUse?.(() => this.#workIn());
-    this.#kept = new FinishLog(join(parts.home, "finished-runs.log"));
+    this.#kept = new RunLog(join(parts.home, "runs.log"));
     for (const line of this.#kept.left) this.#takeUp(line);
     this.#workIn();
   }
 
-  async finish(finished: FinishedRun): Promise<void> {
-    const end = describeEnd(finished);
-    const isCertain = !finished.isNew && this.#unsettled < MOST_BEHIND && (await this.#keep(end));
-    if (isCertain) this.#postpone(end);
-    else await carryOut(this.#parts.client, [end]);
+  note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void> {
+    return this.#promise({ kind: "note", run: run.id, content: describeNote(run, entries, lease) });
+  }
+
+  /** Others are told of a new capability, so that is not put off. */
+  finish(finished: FinishedRun): Promise<void> {
+    const end = { kind: "end", run: finished.run.id, content: describeEnd(finished) } as const;
+    return finished.isNew ? this.#endNow(end) : this.#promise(end);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#workIn();
-    await Promise.all(this.#behind);
+    await Promise.all(this.#works);
     await this.#kept[Symbol.asyncDispose]();
   }
 
-  #keep(end: string): Promise<boolean> {
-    return this.#kept.keep(end).then(
+  async #promise(promised: Promised): Promise<void> {
+    if (this.#behind < MOST_BEHIND && (await this.#keep(promised))) this.#postpone(promised);
+    else if (promised.kind === "end") await this.#endNow(promised);
+    else await noteRuns(this.#parts.client, [promised.content]);
+  }
+
+  #keep(promised: Promised): Promise<boolean> {
+    return this.#kept.keep(toLine(promised)).then(
       () => true,
       () => false, // a disk that is full, say; then the database has to do, or tell why not
     );
   }
 
+  async #endNow(end: Promised): Promise<void> {
+    const isOfRun = ({ run }: Promised): boolean => run === end.run;
+    const noted = this.#waiting.filter(isOfRun);
+    this.#waiting = this.#waiting.filter((each) => !isOfRun(each));
+    try {
+      await endRuns(this.#parts.client, [end.content]);
+      this.#settle(noted);
+    } catch (error) {
+      this.#waiting.unshift(...noted);
+      throw error;
+    }
+  }
+
   /** From a process that died. */
   #takeUp(line: string): void {
-    if (isEnd(line)) {
-      this.#postpone(line);
+    const promised = fromLine(line);
+    if (promised !== undefined) {
+      this.#postpone(promised);
       return;
     }
-    this.#parts.log.error({ line: line.slice(0, 200) }, "the end of a run cannot be read");
+    this.#parts.log.error({ line: line.slice(0, 200) }, "what was kept of a run cannot be read");
     this.#kept.settle();
   }
 
-  #postpone(end: string): void {
-    this.#unsettled += 1;
-    this.#waiting.push(end);
+  #postpone(promised: Promised): void {
+    this.#behind += 1;
+    this.#waiting.push(promised);
     if (this.#waiting.length >= MOST_TOGETHER) this.#workIn();
     else this.#timer ??= setTimeout(() => this.#workIn(), LONGEST_WAIT_MS);
   }
 
+  /** All questions are put at once, so that whatever is asked next comes after them. */
   #workIn(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const ends = this.#waiting;
-    if (ends.length === 0) return;
+    const { client } = this.#parts;
+    const ends = this.#waiting.filter(({ kind }) => kind === "end");
+    const ended = new Set(ends.map(({ run }) => run));
+    // An end has all that its run noted.
+    const [withEnds, notes] = partition(this.#waiting, ({ run }) => ended.has(run));
     this.#waiting = [];
-    const work = this.#carryOut(ends).finally(() => {
-      this.#unsettled -= ends.length;
-      this.#behind.delete(work);
-    });
-    this.#behind.add(work);
+    if (notes.length > 0) this.#track(this.#carryOut(notes, () => noteRuns(client, notes.map(contentOf))));
+    if (ends.length > 0) this.#track(this.#carryOut(withEnds, () => endRuns(client, ends.map(contentOf))));
   }
 
-  async #carryOut(ends: readonly string[]): Promise<void> {
+  #track(work: Promise<void>): void {
+    this.#works.add(work);
+    void work.finally(() => this.#works.delete(work));
+  }
+
+  async #carryOut(promised: readonly Promised[], together: () => Promise<void>): Promise<void> {
     try {
-      await carryOut(this.#parts.client, ends);
-      for (const _end of ends) this.#kept.settle();
+      await together();
+      this.#settle(promised);
     } catch (error) {
       // One that is refused shall not cost the others.
-      if (ends.length > 1 && isRefused(error)) for (const end of ends) await this.#carryOut([end]);
-      else this.#giveUp(error);
+      if (promised.length > 1 && isRefused(error)) await this.#carryOutSingly(promised);
+      else this.#giveUp(promised, error);
     }
   }
 
-  /** It stays in the file and is tried again at the next start, unless the database would refuse it again. */
-  #giveUp(error: unknown): void {
-    this.#parts.log.error({ error: String(error) }, "the end of a run could not be stored");
-    if (isRefused(error)) this.#kept.settle();
+  async #carryOutSingly(promised: readonly Promised[]): Promise<void> {
+    const { client } = this.#parts;
+    for (const each of promised) {
+      const carryOut = each.kind === "end" ? endRuns : noteRuns;
+      await this.#carryOut([each], () => carryOut(client, [each.content]));
+    }
+  }
+
+  #settle(promised: readonly Promised[]): void {
+    this.#behind -= promised.length;
+    for (const _each of promised) this.#kept.settle();
+  }
+
+  /** They stay in the file and are tried again at the next start, unless the database would refuse them again. */
+  #giveUp(promised: readonly Promised[], error: unknown): void {
+    this.#parts.log.error({ error: String(error) }, "what was kept of a run could not be stored");
+    if (isRefused(error)) this.#settle(promised);
+    else this.#behind -= promised.length;
   }
 }
 
-function isEnd(line: string): boolean {
+const contentOf = ({ content }: Promised): string => content;
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+const LINE = /^(note|end) (\S+) (\{.*\})$/;
+
+function toLine({ kind, run, content }: Promised): string {
+  return `${kind} ${run} ${content}`;
+}
+
+function fromLine(line: string): Promised | undefined {
+  const [, kind, run = "", content = ""] = LINE.exec(line) ?? [];
+  return (kind === "note" || kind === "end") && isJsonObject(content) ? { kind, run, content } : undefined;
+}
+
+function isJsonObject(text: string): boolean {
   try {
-    return isObject(JSON.parse(line));
+    return isObject(JSON.parse(text));
   } catch {
     return false;
   }
