@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RawBuilder, sql } from "kysely";
 import { describe, expect, test } from "vitest";
@@ -227,4 +227,27 @@ test("what a run noted is not worked in when it has ended by then", async () => 
   expect(await findRun(client.db, scope, run.id)).toMatchObject({ state: "cancelled" });
   expect(await readJournal(client.db, scope, run.id)).toEqual(decisions(0, 1));
   expect(watched.seen).toHaveLength(1);
+});
+
+test("under constant load the file is emptied now and then", async () => {
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
+  const path = join(folder.path, "runs.log");
+  const outcome = "x".repeat(50_000);
+  let largest = 0;
+  const noteMany = async (worker: number): Promise<void> => {
+    const own = { ...run, id: run.id.replace(/.$/, String(worker)) };
+    for (let seq = 0; seq < 30; seq += 1) {
+      await keeper.note(own, [{ kind: "decision", seq, node: "d1", loop: "", outcome }], seq === 0 ? lease : undefined);
+      largest = Math.max(largest, statSync(path).size);
+    }
+  };
+  await Promise.all([1, 2, 3, 4].map(noteMany));
+  expect(largest).toBeGreaterThan(1_000_000);
+  expect(largest).toBeLessThan(2_000_000); // of the six million that were written
+  for (const worker of [1, 2, 3, 4]) {
+    const id = run.id.replace(/.$/, String(worker));
+    expect(await readJournal(client.db, scope, id)).toHaveLength(30);
+  }
 });

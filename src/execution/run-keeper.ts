@@ -62,6 +62,7 @@ class KeeperBehind implements RunKeeper {
   #waiting: Promised[] = [];
   #behind = 0;
   #timer: NodeJS.Timeout | undefined;
+  #catchingUp: Promise<void> | undefined;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
@@ -88,9 +89,19 @@ class KeeperBehind implements RunKeeper {
   }
 
   async #promise(promised: Promised): Promise<void> {
+    if (this.#kept.isLarge) await (this.#catchingUp ??= this.#catchUp());
     if (this.#behind < MOST_BEHIND && (await this.#keep(promised))) this.#postpone(promised);
     else if (promised.kind === "end") await this.#endNow(promised);
     else await noteRuns(this.#parts.client, [promised.content]);
+  }
+
+  /** Under constant load there would never be a moment in which nothing is left to do and the file can be emptied. */
+  async #catchUp(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#works.size > 0) {
+      this.#workIn();
+      await Promise.all(this.#works);
+    }
+    this.#catchingUp = undefined;
   }
 
   #keep(promised: Promised): Promise<boolean> {

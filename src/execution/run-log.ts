@@ -48,6 +48,11 @@ export class RunLog implements AsyncDisposable {
     ftruncateSync(this.#file, this.#size);
   }
 
+  /** Whether it should not grow any more before what it says is settled. */
+  get isLarge(): boolean {
+    return this.#size > EMPTY_AT_BYTES;
+  }
+
   /** Resolves when the line is on disk. Lines that come during a write share the next one. */
   keep(line: string): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("the file is closed"));
@@ -65,7 +70,7 @@ export class RunLog implements AsyncDisposable {
   settle(): void {
     this.#unsettled -= 1;
     if (this.#isClosed) return;
-    if (this.#size > EMPTY_AT_BYTES) this.#empty();
+    if (this.isLarge) this.#empty();
     this.#emptying ??= setTimeout(() => this.#empty(), EMPTY_AFTER_MS).unref();
   }
 
