@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { PML, testEnvironment } from "../test/support/pml.ts";
 import { servers, writeConfig } from "../test/support/upstream-servers.ts";
-import { type Peer, startPeer } from "./execute/peer.ts";
+import { describeUtcpServer, type Peer, startPeer } from "./execute/peer.ts";
 import { startDaemon } from "./storage/daemon.ts";
 import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
 import { interleave, timeEach, type Variant } from "./support/interleave.ts";
@@ -43,6 +43,11 @@ const works: readonly Work[] = [
     utcp: `return manual.everything_echo({ message: "x" })`,
   },
   {
+    row: "one call that acts",
+    pml: `return await mcp.acting.echo({ message: "x" })`,
+    utcp: `return manual.everything_echo({ message: "x" })`,
+  },
+  {
     row: "ten calls, one after the other",
     pml: `let last; for (let n = 0; n < 10; n++) last = await mcp.everything.echo({ message: "x" + n }); return last`,
     utcp: `let last; for (let n = 0; n < 10; n++) last = manual.everything_echo({ message: "x" + n }); return last`,
@@ -66,7 +71,9 @@ const works: readonly Work[] = [
   { row: "transform of 1 MB", pml: TRANSFORM, utcp: TRANSFORM, bare: TRANSFORM },
 ];
 
-const columns = ["PML", "UTCP code-mode", "bare isolate", "direct stdio"];
+const UTCP = "UTCP over stdio";
+const UTCP_INSIDE = "UTCP in process";
+const columns = ["PML", UTCP, UTCP_INSIDE, "bare isolate", "direct stdio"];
 
 /** Answers after 10 ms, as what works over a network does; server-everything answers at once. */
 const patient = { command: process.execPath, args: [join(import.meta.dirname, "execute", "patient-server.ts")] };
@@ -83,7 +90,10 @@ export const execute: Benchmark = {
     const home = join(folder, "home");
     mkdirSync(home);
     const { everything } = servers;
-    writeConfig(home, { mcpServers: { everything, patient }, permissions: { allow: ["everything:*", "patient:*"] } });
+    const allow = ["everything:*", "acting:*", "patient:*"];
+    // Before a call that may change something, all that led to it is certain on disk.
+    const permissions = { allow, effects: { "acting:*": "write" } };
+    writeConfig(home, { mcpServers: { everything, acting: everything, patient }, permissions });
     const daemon = stack.use(await startDaemon(home));
     session.note(
       `daemon pid ${daemon.pid}; journal, trace, results and counters are certain on disk before each answer`,
@@ -93,35 +103,44 @@ export const execute: Benchmark = {
       echo: await connect(stack, { args: everything.args }),
       look: await connect(stack, { args: patient.args }),
     };
-    const peer = stack.use(await startPeer());
-    const p50 = await measureLatency(session, { pml, direct, peer });
-    recordGoals(session, p50);
-    await measureThroughput(session, pml, peer);
+    const parties = {
+      pml,
+      direct,
+      utcp: await connect(stack, describeUtcpServer()),
+      peer: stack.use(await startPeer()),
+    };
+    recordGoals(session, await measureLatency(session, parties));
+    await measureThroughput(session, parties);
   },
 };
 
 interface Parties {
   readonly pml: Client;
+  readonly utcp: Client;
   readonly direct: Readonly<Record<DirectTool, Client>>;
   readonly peer: Peer;
 }
 
 async function connect(
   stack: AsyncDisposableStack,
-  { args, env }: { readonly args: string[]; readonly env?: Record<string, string> },
+  given: { readonly args: string[]; readonly env?: Record<string, string>; readonly cwd?: string },
 ): Promise<Client> {
   const client = new Client({ name: "bench", version: "1.0.0" });
-  const transport = { command: process.execPath, args, stderr: "ignore" as const };
-  await client.connect(new StdioClientTransport(env === undefined ? transport : { ...transport, env }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, stderr: "ignore", ...given }));
   stack.defer(() => client.close());
   return client;
 }
 
 async function runProgram(client: Client, code: string): Promise<void> {
-  const { content, isError } = await client.callTool({
-    name: "pml_execute",
-    arguments: { intent: "benchmark", code },
-  });
+  await callAndCheck(client, { name: "pml_execute", arguments: { intent: "benchmark", code } });
+}
+
+async function runChain(client: Client, code: string): Promise<void> {
+  await callAndCheck(client, { name: "call_tool_chain", arguments: { code } });
+}
+
+async function callAndCheck(client: Client, call: Parameters<Client["callTool"]>[0]): Promise<void> {
+  const { content, isError } = await client.callTool(call);
   if (isError === true) throw new Error(JSON.stringify(content));
 }
 
@@ -134,13 +153,16 @@ async function callTen(client: Client, { tool: name, atOnce }: NonNullable<Work[
 /** The median by row and column. */
 type Medians = Map<string, number>;
 
-async function measureLatency(session: Session, { pml, direct, peer }: Parties): Promise<Medians> {
+async function measureLatency(session: Session, { pml, utcp: front, direct, peer }: Parties): Promise<Medians> {
   const medians: Medians = new Map();
   for (const { row, pml: code, utcp, bare, direct: ten } of works) {
     session.progress(row);
     const variants: Variant[] = [
       { name: "PML", round: () => timeEach(RUNS_PER_ROUND, () => runProgram(pml, code)) },
-      ...fromPeer(peer, "UTCP code-mode", utcp && { kind: "utcp", code: utcp }),
+      ...(utcp === undefined
+        ? []
+        : [{ name: UTCP, round: () => timeEach(RUNS_PER_ROUND, () => runChain(front, utcp)) }]),
+      ...fromPeer(peer, UTCP_INSIDE, utcp && { kind: "utcp", code: utcp }),
       ...fromPeer(peer, "bare isolate", bare && { kind: "bare", code: bare }),
       ...(ten === undefined
         ? []
@@ -171,7 +193,7 @@ function recordGoals(session: Session, medians: Medians): void {
     (medians.get(part) ?? Number.NaN) / (medians.get(whole) ?? Number.NaN);
   const ratio = (row: string, [part, whole]: readonly [string, string], atMost: number): void =>
     session.record({ row, unit: "×", column: "PML", value: divide(part, whole), goal: { atMost } });
-  ratio("one call ÷ UTCP", ["one call PML", "one call UTCP code-mode"], 0.8);
+  for (const peer of [UTCP, UTCP_INSIDE]) ratio(`one call ÷ ${peer}`, ["one call PML", `one call ${peer}`], 0.8);
   for (const [row, ten] of [
     ["ten at once ÷ ten direct calls", "ten calls"],
     ["ten of 10 ms at once ÷ ten direct calls", "ten calls of 10 ms"],
@@ -184,13 +206,14 @@ function recordGoals(session: Session, medians: Medians): void {
   }
 }
 
-async function measureThroughput(session: Session, pml: Client, peer: Peer): Promise<void> {
+async function measureThroughput(session: Session, { pml, utcp: front, peer }: Parties): Promise<void> {
   session.progress(`${RUNS_AT_ONCE} programs of one call, ${AT_ONCE} at a time`);
   const [, { pml: code, utcp = "" } = works[0] as Work] = works;
   const variants: Variant[] = [
-    { name: "PML", round: async () => [await timeTogether(pml, code)] },
+    { name: "PML", round: async () => [await timeTogether(() => runProgram(pml, code))] },
+    { name: UTCP, round: async () => [await timeTogether(() => runChain(front, utcp))] },
     {
-      name: "UTCP code-mode",
+      name: UTCP_INSIDE,
       round: async () => {
         const { total } = await peer.run({ kind: "utcp", code: utcp, count: AT_ONCE, together: true });
         return [(total * RUNS_AT_ONCE) / AT_ONCE];
@@ -204,11 +227,11 @@ async function measureThroughput(session: Session, pml: Client, peer: Peer): Pro
   }
 }
 
-async function timeTogether(client: Client, code: string): Promise<number> {
+async function timeTogether(run: () => Promise<void>): Promise<number> {
   const started = performance.now();
   let left = RUNS_AT_ONCE;
   const work = async (): Promise<void> => {
-    while (left-- > 0) await runProgram(client, code);
+    while (left-- > 0) await run();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return performance.now() - started;

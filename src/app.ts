@@ -104,7 +104,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const backup = (): Promise<BackupResult> =>
     traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
   const permissions = opening.use(await createPermissions({ client, events, config }));
-  const usage = opening.use(createUsageLog({ db: client.db, scope, log }));
+  const usage = opening.use(createUsageLog({ client, scope, log }));
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   reloadWithScope(events, upstreams, log);

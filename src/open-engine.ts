@@ -11,7 +11,7 @@ import type { EventBus } from "./events.ts";
 import { AnalysedPrograms } from "./execution/analysed-programs.ts";
 import { Programs } from "./execution/programs.ts";
 import { Engine } from "./execution/engine.ts";
-import { openFinisher } from "./execution/finisher.ts";
+import { openRunKeeper } from "./execution/run-keeper.ts";
 import { Inspector } from "./execution/inspect.ts";
 import { recoverRuns } from "./execution/recover.ts";
 import type { Logger } from "./log.ts";
@@ -54,7 +54,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const { db } = client;
   const stack = new AsyncDisposableStack();
   // Ended after the sandbox, whose runs end with it.
-  const finisher = stack.use(openFinisher({ client, home: config.home, log }));
+  const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
@@ -64,7 +64,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     db,
-    finisher,
+    keeper,
     registry,
     programs,
     sandbox,

@@ -3,28 +3,11 @@
  * Told what to run over IPC; answers with the milliseconds it took, measured here, so that the way
  * to this process does not count against them.
  */
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { openUtcp } from "./utcp.mjs";
 
 const [prefix, command, ...args] = process.argv.slice(2);
-const from = createRequire(join(prefix, "package.json"));
-const load = (name) => import(pathToFileURL(from.resolve(name)).href);
-
-// it tells every call on stdout
-console.log = () => undefined;
-
-const { CodeModeUtcpClient } = await load("@utcp/code-mode");
-await load("@utcp/mcp");
+const { client, from } = await openUtcp(prefix, command, args);
 const ivm = from("isolated-vm");
-
-const client = await CodeModeUtcpClient.create();
-const server = { transport: "stdio", command, args };
-await client.registerManual({
-  name: "manual",
-  call_template_type: "mcp",
-  config: { mcpServers: { everything: server } },
-});
 
 /** The least that can be done: an isolate, a context, the code, and its result as JSON. */
 async function runBare(code) {

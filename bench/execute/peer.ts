@@ -25,6 +25,14 @@ interface Reply {
   readonly total: number;
 }
 
+/** UTCP behind an MCP server over stdio, as agents have it. */
+export function describeUtcpServer(): { readonly args: string[]; readonly cwd: string } {
+  const prefix = install();
+  const { command, args } = servers.everything;
+  const script = join(import.meta.dirname, "utcp-server.mjs");
+  return { args: ["--no-node-snapshot", script, prefix, command, ...args], cwd: prefix };
+}
+
 /** What is compared with, installed on demand into a cache folder and run in a process of its own. */
 export async function startPeer(): Promise<Peer> {
   const prefix = install();

@@ -19,63 +19,59 @@ const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "DoWhileStatement",
 ]);
 
-/** Which parts of a program matter to its structure. */
-export class Activity implements TreeVisitor {
-  /** Contains calls, its own or those of functions it uses. */
-  readonly #active = new Set<Node>();
-  /** Can leave the statement list it is in. */
-  readonly #exits = new Set<Node>();
+/** Whether a part of a program matters to its structure is kept on it: everybody asks for it, and a set of them is slow. */
+type Marked = Node & { isActive?: true; canExit?: true };
 
-  enter(type: Node["type"]): Entering | undefined {
-    return this.#entering[type] as Entering | undefined;
+/** Contains calls, its own or those of functions it uses; known once `markActive` has run. */
+export function isActive(node: Marked | null | undefined): boolean {
+  return node?.isActive === true;
+}
+
+/** Can leave the statement list it is in. */
+export function canExit(node: Marked | null | undefined): boolean {
+  return node?.canExit === true;
+}
+
+/** From calls up to the program, and from a function or a list of calls that has a name to where the name is used. */
+export function markActive(sites: Iterable<Node>, scopes: Scopes): void {
+  const left = [...sites];
+  for (let site = left.pop(); site !== undefined; site = left.pop()) {
+    let node: Marked | null | undefined = site;
+    while (node && !isActive(node)) {
+      node.isActive = true;
+      const binding: Binding | undefined = isFunction(node) ? scopes.functions.get(node)?.binding : undefined;
+      if (binding !== undefined) pushAll<Node>(left, binding.reads);
+      const waiting = node.type === "VariableDeclarator" ? findWaitingCall(node) : undefined;
+      if (waiting !== undefined) pushAll<Node>(left, waiting.arguments.slice(0, 1));
+      node = binding === undefined ? node.parent : undefined;
+    }
   }
+}
 
-  readonly #entering: ByType<readonly [], void> = {
-    ReturnStatement: (node) => this.#markExit(node, isNoTarget),
-    ThrowStatement: (node) => this.#markExit(node, isNoTarget),
-    BreakStatement: (node) => this.#markJump(node),
-    ContinueStatement: (node) => this.#markJump(node),
+const EXITS: ByType<readonly [], void> = {
+  ReturnStatement: (node) => markExit(node, isNoTarget),
+  ThrowStatement: (node) => markExit(node, isNoTarget),
+  BreakStatement: markJump,
+  ContinueStatement: markJump,
+};
+
+/** Marks what can leave the statement list it is in. */
+export const exitMarker: TreeVisitor = { enter: (type) => EXITS[type] as Entering | undefined };
+
+function markJump(node: NodeOf<"BreakStatement" | "ContinueStatement">): void {
+  const { type, label } = node;
+  const isTarget = (target: Node): boolean => {
+    if (label !== null) return target.type === "LabeledStatement" && target.label.name === label.name;
+    return BREAKABLE.has(target.type) || (type === "BreakStatement" && target.type === "SwitchStatement");
   };
+  markExit(node, isTarget);
+}
 
-  isActive(node: Node | null | undefined): boolean {
-    return node !== null && node !== undefined && this.#active.has(node);
-  }
-
-  canExit(node: Node | null | undefined): boolean {
-    return node !== null && node !== undefined && this.#exits.has(node);
-  }
-
-  /** From calls up to the program, and from a function or a list of calls that has a name to where the name is used. */
-  markCalls(sites: Iterable<Node>, scopes: Scopes): void {
-    const left = [...sites];
-    for (let site = left.pop(); site !== undefined; site = left.pop()) {
-      let node: Node | null | undefined = site;
-      while (node && !this.#active.has(node)) {
-        this.#active.add(node);
-        const binding: Binding | undefined = isFunction(node) ? scopes.functions.get(node)?.binding : undefined;
-        if (binding !== undefined) pushAll<Node>(left, binding.reads);
-        const waiting = node.type === "VariableDeclarator" ? findWaitingCall(node, scopes) : undefined;
-        if (waiting !== undefined) pushAll<Node>(left, waiting.arguments.slice(0, 1));
-        node = binding === undefined ? node.parent : undefined;
-      }
-    }
-  }
-
-  #markJump(node: NodeOf<"BreakStatement" | "ContinueStatement">): void {
-    const { type, label } = node;
-    const isTarget = (target: Node): boolean => {
-      if (label !== null) return target.type === "LabeledStatement" && target.label.name === label.name;
-      return BREAKABLE.has(target.type) || (type === "BreakStatement" && target.type === "SwitchStatement");
-    };
-    this.#markExit(node, isTarget);
-  }
-
-  #markExit(from: Node, isTarget: (node: Node) => boolean): void {
-    let node: Node | null | undefined = from;
-    while (node && !isFunction(node) && !isTarget(node)) {
-      this.#exits.add(node);
-      node = node.parent;
-    }
+function markExit(from: Node, isTarget: (node: Node) => boolean): void {
+  let node: Marked | null | undefined = from;
+  while (node && !isFunction(node) && !isTarget(node)) {
+    node.canExit = true;
+    node = node.parent;
   }
 }
 

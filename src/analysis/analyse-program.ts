@@ -1,4 +1,4 @@
-import { Activity } from "./activity.ts";
+import { exitMarker, markActive } from "./activity.ts";
 import { assembleStructure } from "./assemble-structure.ts";
 import { findFreeNames } from "./free-names.ts";
 import { inferParameters } from "./infer-parameters.ts";
@@ -29,13 +29,12 @@ export function analyseProgram(program: string, catalogue: ToolCatalogue): Analy
 function analyse(parsed: ParsedProgram, source: SourceText, catalogue: ToolCatalogue): AnalysisOutcome {
   const edits = new TextEdits();
   const scopes = new Scopes();
-  const activity = new Activity();
   const types = new TypeStripper(parsed.text, parsed.comments, edits);
   const notes = new TypeNotes();
   const hash = new ProgramHash();
   const refusals = new Refusals();
   const outer = new OuterRanges();
-  traverse(parsed.root, [refusals, scopes, activity, types, notes, hash, outer]);
+  traverse(parsed.root, [refusals, scopes, exitMarker, types, notes, hash, outer]);
   refusals.checkBody(parsed.body);
   if (refusals.problem !== undefined) return toSyntaxError(refusals.problem, source);
   scopes.finish();
@@ -44,13 +43,13 @@ function analyse(parsed: ParsedProgram, source: SourceText, catalogue: ToolCatal
   const { parameters, variables } = findFreeNames(scopes);
   const values = new ValueFlow(scopes, catalogue);
   values.run(parameters);
-  activity.markCalls(values.sites.keys(), scopes);
-  const builder = new StaticStructureBuilder({ scopes, activity, source, sites: values.sites });
+  markActive(values.sites.keys(), scopes);
+  const builder = new StaticStructureBuilder({ scopes, source, sites: values.sites });
   const draft = builder.build(parsed.root);
   if (builder.problem !== undefined) return toSyntaxError(builder.problem, source);
 
   declareNames(parameters, variables, edits);
-  instrument({ nodes: draft.nodes, scopes, activity, source, outer, edits });
+  instrument({ nodes: draft.nodes, scopes, source, outer, edits });
   const sites = [...values.sites.values()];
   return {
     kind: "program",

@@ -88,8 +88,10 @@ function describeNodes(
   const unlabelled = drafts.map((draft) => describeDraft(draft, calls.get(draft)?.arguments, source));
   const labels = labelNodes(unlabelled);
   return unlabelled.map(({ id, range, details, arguments: given }, index) => {
-    const node = { id, label: labels[index], range, ...details } as StructureNode;
-    return given === undefined ? node : ({ ...node, arguments: given } as StructureNode);
+    const label = labels[index];
+    const node =
+      given === undefined ? { id, label, range, ...details } : { id, label, range, ...details, arguments: given };
+    return node as StructureNode;
   });
 }
 
@@ -111,15 +113,16 @@ type Details = StructureNode extends infer N
   : never;
 
 function describeNode({ type, text, site, syntax }: DraftNode, source: SourceText): Details {
-  if (site !== undefined) return describeSite(site, source.excerpt(site.callee ?? syntax.parent ?? syntax));
+  if (site !== undefined) return describeSite(site, syntax, source);
   if (type === "decision") return { type, condition: text };
   if (type === "fork") return { type, combinator: text as "all" };
   return type === "loop" ? { type, over: text } : { type: type === "join" ? type : "try" };
 }
 
-function describeSite({ kind, name = "" }: Site, expression: string): Details {
+function describeSite({ kind, name = "", callee }: Site, syntax: Node, source: SourceText): Details {
   if (kind === "task") return { type: kind, tool: name };
-  return kind === "capability" ? { type: kind, capability: name } : { type: kind, expression };
+  if (kind === "capability") return { type: kind, capability: name };
+  return { type: kind, expression: source.excerpt(callee ?? syntax.parent ?? syntax) };
 }
 
 function titleOf(details: Details): string {

@@ -31,6 +31,18 @@ export interface FunctionInfo {
   binding?: Binding;
 }
 
+/** Kept on the identifier: nearly all have one, and a map of them is slow. */
+type Bound = Identifier & { binding?: Binding };
+
+/** Whom an identifier stands for; undefined for a free name. Complete after `Scopes` has finished. */
+export function bindingOf(node: Node | null | undefined): Binding | undefined {
+  return node?.type === "Identifier" ? (node as Bound).binding : undefined;
+}
+
+export function bind(node: Bound, binding: Binding): void {
+  node.binding = binding;
+}
+
 export function createBinding(name: string, builtin: boolean): Binding {
   return { name, builtin, reads: [], writes: [], inflows: [] };
 }

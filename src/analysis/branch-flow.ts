@@ -1,3 +1,4 @@
+import { canExit, isActive } from "./activity.ts";
 import type { Frontier } from "./draft.ts";
 import type { FlowWalker } from "./flow-walker.ts";
 import type { Node, NodeOf } from "./syntax-tree.ts";
@@ -6,10 +7,9 @@ const MAX_CASE = 100;
 
 export function walkIf(node: NodeOf<"IfStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { test, consequent, alternate } = node;
-  const { activity } = flow;
   const tested = flow.walk(test, frontier);
-  const calls = activity.isActive(consequent) || activity.isActive(alternate);
-  if (!calls && !activity.canExit(consequent) && !activity.canExit(alternate)) return tested;
+  const calls = isActive(consequent) || isActive(alternate);
+  if (!calls && !canExit(consequent) && !canExit(alternate)) return tested;
   const from = flow.add({ type: "decision", syntax: node, text: flow.source.excerpt(test), prunable: !calls }, tested);
   const otherwise: Frontier = [{ from, outcome: "false" }];
   return [
@@ -21,7 +21,7 @@ export function walkIf(node: NodeOf<"IfStatement">, flow: FlowWalker, frontier: 
 export function walkConditional(node: NodeOf<"ConditionalExpression">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { test, consequent, alternate } = node;
   const tested = flow.walk(test, frontier);
-  if (!flow.activity.isActive(consequent) && !flow.activity.isActive(alternate)) return tested;
+  if (!isActive(consequent) && !isActive(alternate)) return tested;
   const from = flow.add({ type: "decision", syntax: node, text: flow.source.excerpt(test) }, tested);
   return [...flow.walk(consequent, [{ from, outcome: "true" }]), ...flow.walk(alternate, [{ from, outcome: "false" }])];
 }
@@ -33,7 +33,7 @@ export function walkLogical(
 ): Frontier {
   const { left, operator, right } = node;
   const tested = flow.walk(left, frontier);
-  if (!flow.activity.isActive(right)) return tested;
+  if (!isActive(right)) return tested;
   const text = flow.source.excerpt(left);
   const nullish = operator.startsWith("??");
   const from = flow.add({ type: "decision", syntax: node, text: nullish ? `${text} == null` : text }, tested);
@@ -48,12 +48,11 @@ export function neededOutcome(operator: string): "true" | "false" {
 
 export function walkSwitch(node: NodeOf<"SwitchStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { discriminant, cases } = node;
-  const { activity } = flow;
   const tests = cases.map(({ test }) => test);
   const tested = flow.walkAll([discriminant, ...tests], frontier);
   const bodies = cases.flatMap(({ consequent }) => consequent);
-  const calls = bodies.some((body) => activity.isActive(body));
-  if (!calls && !bodies.some((body) => activity.canExit(body))) return tested;
+  const calls = bodies.some(isActive);
+  if (!calls && !bodies.some(canExit)) return tested;
   const from = flow.add(
     { type: "decision", syntax: node, text: flow.source.excerpt(discriminant), prunable: !calls },
     tested,
@@ -84,8 +83,8 @@ function quote(text: string): string {
 export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { block, handler, finalizer } = node;
   const parts: (Node | null)[] = [block, handler, finalizer];
-  if (!parts.some((part) => flow.activity.isActive(part))) {
-    return parts.some((part) => flow.activity.canExit(part)) ? walkQuietTry(node, flow, frontier) : frontier;
+  if (!parts.some(isActive)) {
+    return parts.some(canExit) ? walkQuietTry(node, flow, frontier) : frontier;
   }
   const from = flow.add({ type: "try", syntax: node }, frontier);
   const walkBody = (): Frontier => {

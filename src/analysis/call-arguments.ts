@@ -1,3 +1,4 @@
+import { bindingOf } from "./bindings.ts";
 import { findConstant } from "./constants.ts";
 import type { DraftNode } from "./draft.ts";
 import type { Scopes } from "./scopes.ts";
@@ -29,7 +30,7 @@ function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[]
 /** An object, also one that a constant holds and nobody adds to. */
 function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | undefined {
   if (node.type === "ObjectExpression") return node;
-  const definition = scopes.bindingOf(node)?.inflows.length === 0 ? scopes.definitionOf(node) : undefined;
+  const definition = bindingOf(node)?.inflows.length === 0 ? scopes.definitionOf(node) : undefined;
   return definition?.type === "ObjectExpression" ? definition : undefined;
 }
 

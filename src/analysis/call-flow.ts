@@ -1,15 +1,17 @@
+import { isActive } from "./activity.ts";
 import type { Frontier } from "./draft.ts";
 import type { FlowWalker } from "./flow-walker.ts";
-import { findIteration, walkIteration } from "./loop-flow.ts";
+import { findIteration } from "./iteration.ts";
+import { walkIteration } from "./loop-flow.ts";
 import { combinatorOf, findWaitingCall } from "./started-lists.ts";
 import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
 
 export function walkCall(node: NodeOf<"CallExpression">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { callee, arguments: given } = node;
-  const combinator = flow.activity.isActive(given[0]) ? combinatorOf(node, flow.scopes) : undefined;
+  const combinator = isActive(given[0]) ? combinatorOf(node) : undefined;
   if (combinator !== undefined) return walkFork(node, combinator, flow, frontier);
   const iteration = findIteration(node);
-  if (iteration !== undefined && flow.activity.isActive(iteration.callback)) {
+  if (iteration !== undefined && isActive(iteration.callback)) {
     return walkIteration(node, iteration, flow, frontier);
   }
   const fn = flow.scopes.calledFunction(callee);
@@ -32,8 +34,8 @@ function walkFork(node: NodeOf<"CallExpression">, combinator: string, flow: Flow
 /** A list of calls that something waits for later: they are under way from here on, whatever comes in between. */
 export function walkDeclarator(node: NodeOf<"VariableDeclarator">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { id, init } = node;
-  const waiting = flow.activity.isActive(init) ? findWaitingCall(node, flow.scopes) : undefined;
-  const combinator = waiting && combinatorOf(waiting, flow.scopes);
+  const waiting = isActive(init) ? findWaitingCall(node) : undefined;
+  const combinator = waiting && combinatorOf(waiting);
   if (init === null || waiting === undefined || combinator === undefined) return flow.walkAll([id, init], frontier);
   const fork = flow.add({ type: "fork", syntax: init, text: combinator }, frontier);
   flow.started.set(waiting, { fork, arrived: walkBranches(init, flow, [{ from: fork }]) });
@@ -42,7 +44,7 @@ export function walkDeclarator(node: NodeOf<"VariableDeclarator">, flow: FlowWal
 
 function walkBranches(list: Node | undefined, flow: FlowWalker, entry: Frontier): Frontier {
   const elements: readonly (Node | null | undefined)[] = list?.type === "ArrayExpression" ? list.elements : [list];
-  return elements.filter((element) => flow.activity.isActive(element)).flatMap((element) => flow.walk(element, entry));
+  return elements.filter(isActive).flatMap((element) => flow.walk(element, entry));
 }
 
 function join(node: Node, flow: FlowWalker, arrived: Frontier): Frontier {

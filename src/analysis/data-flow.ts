@@ -1,4 +1,4 @@
-import type { Binding, FunctionInfo, Write } from "./bindings.ts";
+import { type Binding, bindingOf, type FunctionInfo, type Write } from "./bindings.ts";
 import type { Scopes } from "./scopes.ts";
 import {
   type FunctionNode,
@@ -103,7 +103,7 @@ export class DataFlow {
   }
 
   #readName(node: NodeOf<"Identifier">, into: Flow): void {
-    const binding = this.#scopes.bindingOf(node);
+    const binding = bindingOf(node);
     if (binding === undefined || binding.builtin) return;
     this.#read(binding, into);
     if (binding.fn !== undefined) this.#read(this.#scopes.functions.get(binding.fn), into);

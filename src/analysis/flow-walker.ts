@@ -1,4 +1,3 @@
-import type { Activity } from "./activity.ts";
 import type { Draft, DraftNode, DraftPart, Frontier, Loose } from "./draft.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
@@ -17,7 +16,6 @@ export interface BreakTarget {
 export interface FlowWalker {
   readonly draft: Draft;
   readonly scopes: Scopes;
-  readonly activity: Activity;
   readonly source: SourceText;
   /** Calls that are under way, by the call of `Promise.all` that waits for them. */
   readonly started: Map<Node, { readonly fork: DraftNode; readonly arrived: Frontier }>;

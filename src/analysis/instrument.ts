@@ -1,7 +1,7 @@
-import type { Activity } from "./activity.ts";
+import { isActive } from "./activity.ts";
 import { caseOutcome, neededOutcome } from "./branch-flow.ts";
 import type { DraftNode } from "./draft.ts";
-import { findIteration } from "./loop-flow.ts";
+import { findIteration } from "./iteration.ts";
 import { WRAPPER_START } from "./parse-program.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
@@ -34,7 +34,6 @@ export class OuterRanges implements TreeVisitor {
 export interface InstrumentParts {
   readonly nodes: readonly DraftNode[];
   readonly scopes: Scopes;
-  readonly activity: Activity;
   readonly source: SourceText;
   readonly outer: OuterRanges;
   readonly edits: TextEdits;
@@ -62,12 +61,12 @@ class Instrumentation {
   }
 
   run(): void {
-    const { nodes, scopes, activity } = this.#parts;
+    const { nodes, scopes } = this.#parts;
     const ids = new Map<Node, string>();
     for (const { type, syntax, id } of nodes) if (type === "loop") ids.set(repeatedPart(syntax), id);
     let functions = 0;
     for (const { node } of scopes.functions.values()) {
-      if (!activity.isActive(node) || ids.has(node)) continue;
+      if (!isActive(node) || ids.has(node)) continue;
       functions += 1;
       ids.set(node, `h${functions}`);
     }

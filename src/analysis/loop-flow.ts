@@ -1,14 +1,8 @@
+import { isActive } from "./activity.ts";
 import type { DraftPart, Frontier } from "./draft.ts";
 import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
-import { isFunction, isMember, type LoopNode, methodOf, type Node, type NodeOf } from "./syntax-tree.ts";
-
-/** Methods that call their first argument for each element. */
-const ITERATORS = new Set(
-  "map forEach filter reduce reduceRight flatMap some every find findIndex findLast findLastIndex sort toSorted".split(
-    " ",
-  ),
-);
-const FACTORIES = new Set(["from", "fromAsync"]);
+import type { Iteration } from "./iteration.ts";
+import { isFunction, type LoopNode, type Node, type NodeOf } from "./syntax-tree.ts";
 
 /** Parts of a loop by when they run: once before it, and in each turn. */
 interface Turns {
@@ -30,7 +24,7 @@ function turnsOf(node: LoopNode): Turns {
 export function walkLoop(node: LoopNode, flow: FlowWalker, frontier: Frontier): Frontier {
   const { before, each, over } = turnsOf(node);
   const started = flow.walkAll(before, frontier);
-  if (!each.some((part) => flow.activity.isActive(part))) return started;
+  if (!each.some(isActive)) return started;
   const text = over === null ? "true" : flow.source.excerpt(over);
   const from = flow.add({ type: "loop", syntax: node, text }, started);
   const target: BreakTarget = { labels: flow.labelsOf(node), plain: true, breaks: [] };
@@ -41,23 +35,6 @@ export function walkLoop(node: LoopNode, flow: FlowWalker, frontier: Frontier): 
 function isEndless(node: LoopNode, test: Node | null): boolean {
   if (node.type === "ForOfStatement" || node.type === "ForInStatement") return false;
   return test === null || (test.type === "Literal" && test.value === true);
-}
-
-export interface Iteration {
-  readonly over: Node;
-  readonly callback: Node;
-}
-
-/** `list.map(callback)` and the like. */
-export function findIteration(node: NodeOf<"CallExpression">): Iteration | undefined {
-  const { callee, arguments: given } = node;
-  const name = methodOf(node);
-  if (name === undefined || callee.type !== "MemberExpression") return undefined;
-  const [first, second] = given;
-  if (FACTORIES.has(name) && isMember(callee, "Array", name)) {
-    return first !== undefined && second !== undefined ? { over: first, callback: second } : undefined;
-  }
-  return ITERATORS.has(name) && first !== undefined ? { over: callee.object, callback: first } : undefined;
 }
 
 export function walkIteration(

@@ -1,9 +1,11 @@
 /** Brackets and prefixes inside each other; the parser stands about 4,000. */
 export const MAX_NESTING = 200;
+/** What each of them weighs; whole numbers, because others are objects of their own. */
+export const NEST = 16;
 /** Links of a chain (`a + b + c`, `a.b().c()`) deepen the tree too, but cost far less. */
-export const LINK = 1 / 16;
+export const LINK = 1;
 /** `<` opens type arguments or compares. */
-export const ANGLE = 1 / 4;
+export const ANGLE = 4;
 
 /** Tokens times length of a line: the parser copies the line for each error in it, and there can be one at each token. */
 export const MAX_LINE = 4e8;
@@ -17,8 +19,8 @@ export interface NestingProblem {
 
 export interface NestingReport {
   readonly problem: NestingProblem | undefined;
-  /** A line is too long to check for more than whether it can be parsed. */
-  readonly hasLongLine: boolean;
+  /** The most tokens times characters of a line. */
+  readonly longestLine: number;
 }
 
 export interface Level {

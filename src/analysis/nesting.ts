@@ -21,9 +21,9 @@ import {
   createLevel,
   type Level,
   LINK,
-  MAX_CHECKED_LINE,
   MAX_LINE,
   MAX_NESTING,
+  NEST,
   type NestingProblem,
   type NestingReport,
   resetLevel,
@@ -38,7 +38,7 @@ import { TokenReader } from "./token-reader.ts";
 export function scanNesting(source: string): NestingReport {
   const scan = new NestingScan(source);
   const problem = scan.run();
-  return { problem, hasLongLine: scan.longestLine > MAX_CHECKED_LINE };
+  return { problem, longestLine: scan.longestLine };
 }
 
 class NestingScan {
@@ -64,7 +64,7 @@ class NestingScan {
     while (this.#problem === undefined && !reader.atEnd) {
       if (!this.#token()) return this.#problem;
       reader.lineTokens += 1;
-      if (this.#outer + this.#levels.length + weigh(this.#level) > MAX_NESTING) this.#fail("too_deep");
+      if (this.#outer + weigh(this.#level) > MAX_NESTING * NEST) this.#fail("too_deep");
       this.longestLine = Math.max(this.longestLine, reader.lineTokens * (reader.at - reader.lineStart));
       if (this.longestLine > MAX_LINE) this.#fail("long_line");
     }
@@ -154,10 +154,10 @@ class NestingScan {
     const role = ROLES.get(word);
     this.#last = role?.last ?? "operand";
     if (role === undefined) return true;
-    if (role.isHead || word === "do") this.#hold(afterElse ? LINK : 1);
+    if (role.isHead || word === "do") this.#hold(afterElse ? LINK : NEST);
     else if (word === "else") this.#level.elses += LINK;
     else if (word === "case") this.#reset();
-    else if (role.isPrefix) this.#level.pending += 1;
+    else if (role.isPrefix) this.#level.pending += NEST;
     this.#start = word === "else" || word === "do";
     return true;
   }
@@ -198,7 +198,7 @@ class NestingScan {
   }
 
   #push(closer: string, head: boolean): void {
-    this.#outer += weigh(this.#level);
+    this.#outer += weigh(this.#level) + NEST;
     this.#levels.push(this.#level);
     this.#level = createLevel(closer, head);
     this.#last = "operator";
@@ -212,7 +212,7 @@ class NestingScan {
     if (outer === undefined && character === "}") return this.#fail("stray_brace", this.#reader.at - 1);
     if (outer === undefined || (closer === "`" ? "}" : closer) !== character) return false;
     this.#level = outer;
-    this.#outer -= weigh(outer);
+    this.#outer -= weigh(outer) + NEST;
     this.#statementEnded = false;
     this.#reader.newline = false;
     this.#word = "";
@@ -238,7 +238,7 @@ class NestingScan {
 
   /** Behind an operand it belongs to it, in front of one it is a prefix; either way a division cannot be a pattern. */
   #update(): true {
-    if (this.#last !== "operand") this.#level.pending += 1;
+    if (this.#last !== "operand") this.#level.pending += NEST;
     return true;
   }
 
@@ -247,12 +247,12 @@ class NestingScan {
       this.#level.pending += LINK;
       return true;
     }
-    const weight = endsOperand(this.#last) && !nestsRight(text) ? LINK : 1;
+    const weight = endsOperand(this.#last) && !nestsRight(text) ? LINK : NEST;
     const label = text === ":" && this.#label;
     this.#begin("");
     this.#word = text === "." || text === "?." ? "." : "";
     this.#last = "operator";
-    if (label) this.#hold(1);
+    if (label) this.#hold(NEST);
     else if (!this.#separator(text)) this.#level.pending += weight;
     this.#start = label;
     return true;

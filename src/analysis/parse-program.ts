@@ -1,6 +1,7 @@
-import { type BlockStatement, type Comment, type Node, type OxcError, parseSync, type Statement } from "oxc-parser";
-import { MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
+import type { BlockStatement, Comment, Node, OxcError, Statement } from "oxc-parser";
+import { MAX_CHECKED_LINE, MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
 import { scanNesting } from "./nesting.ts";
+import { parseText } from "./parse-text.ts";
 import type { Problem } from "./problem.ts";
 
 /** The block of its own lets a program declare what it likes, `args` too. */
@@ -20,17 +21,14 @@ export type ParseOutcome =
   | { readonly kind: "problem"; readonly problem: Problem };
 
 export function parseProgram(source: string): ParseOutcome {
-  const { problem: nesting, hasLongLine } = scanNesting(source);
+  const { problem: nesting, longestLine } = scanNesting(source);
   if (nesting !== undefined) return { kind: "problem", problem: describeNesting(nesting) };
   const text = WRAPPER_START + source + WRAPPER_END;
-  const { program, comments, errors } = parseSync("program.ts", text, {
-    lang: "ts",
-    sourceType: "module",
-    preserveParens: true,
-    showSemanticErrors: !hasLongLine,
-  });
-  // The answer of the parser stays until the next full collection, and with it what it leads to: the tree is taken out of it.
-  const statements = program.body.splice(0);
+  const { program, comments, errors } = parseText(
+    { text, longestLine },
+    { lang: "ts", sourceType: "module", preserveParens: true, showSemanticErrors: longestLine <= MAX_CHECKED_LINE },
+  );
+  const statements = program.body;
   const [error] = errors;
   const block = findBlock(statements);
   if (block !== undefined && block.end < text.length - 1)

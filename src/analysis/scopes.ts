@@ -1,4 +1,12 @@
-import { type Binding, createBinding, type FunctionInfo, type Identifier, type Write } from "./bindings.ts";
+import {
+  bind,
+  type Binding,
+  bindingOf,
+  createBinding,
+  type FunctionInfo,
+  type Identifier,
+  type Write,
+} from "./bindings.ts";
 import { namesIn } from "./patterns.ts";
 import {
   type ByType,
@@ -45,7 +53,6 @@ export class Scopes implements TreeVisitor {
   readonly functions = new Map<Node, FunctionInfo>();
   /** Names declared nowhere. */
   readonly free = new Map<string, FreeName>();
-  readonly #bindings = new Map<Identifier, Binding>();
   readonly #references: { readonly node: Identifier; readonly scope: Scope }[] = [];
   readonly #pendingWrites = new Map<Identifier, Write>();
   readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
@@ -57,23 +64,18 @@ export class Scopes implements TreeVisitor {
     for (const name of BUILTINS) this.#root.names.set(name, createBinding(name, true));
   }
 
-  /** Whom an identifier stands for; undefined for a free name. */
-  bindingOf(node: Node | null | undefined): Binding | undefined {
-    return node?.type === "Identifier" ? this.#bindings.get(node) : undefined;
-  }
-
   builtin(name: (typeof BUILTINS)[number]): Binding | undefined {
     return this.#root.names.get(name);
   }
 
   /** The function a call is sure to call. */
   calledFunction(callee: Node): FunctionNode | undefined {
-    return isFunction(callee) ? callee : this.bindingOf(callee)?.fn;
+    return isFunction(callee) ? callee : bindingOf(callee)?.fn;
   }
 
   /** What a name always stands for: what it is declared with, or what the only call of its function hands over. */
   definitionOf(node: Node): Node | undefined {
-    const binding = this.bindingOf(node);
+    const binding = bindingOf(node);
     const write = binding?.writes[0];
     if (binding?.writes.length !== 1 || write === undefined || !write.whole) return undefined;
     return write.kind === "parameter" ? this.#onlyArgument(write.target) : write.source;
@@ -128,7 +130,7 @@ export class Scopes implements TreeVisitor {
 
   finish(): void {
     for (const { node, scope } of this.#references) this.#resolve(node, scope);
-    for (const { target, value } of this.#fills) this.#bindings.get(target)?.inflows.push(value);
+    for (const { target, value } of this.#fills) bindingOf(target)?.inflows.push(value);
     for (const info of this.functions.values()) this.#nameFunction(info);
   }
 
@@ -198,7 +200,7 @@ export class Scopes implements TreeVisitor {
       binding = createBinding(target.name, false);
       scope.names.set(target.name, binding);
     }
-    this.#bindings.set(target, binding);
+    bind(target, binding);
     // `let x;` gives it nothing, so that the one assignment that follows decides what it is.
     if (kind !== "init" || source !== undefined) binding.writes.push({ kind, target, source, whole });
   }
@@ -214,7 +216,7 @@ export class Scopes implements TreeVisitor {
   }
 
   #refer(node: Identifier, key: string): void {
-    if (isReference(node, key) && !this.#bindings.has(node)) this.#references.push({ node, scope: this.#scope });
+    if (isReference(node, key) && bindingOf(node) === undefined) this.#references.push({ node, scope: this.#scope });
   }
 
   #writePattern(pattern: Node, kind: Write["kind"], source?: Node): void {
@@ -232,10 +234,10 @@ export class Scopes implements TreeVisitor {
 
   #resolve(node: Identifier, from: Scope): void {
     const write = this.#pendingWrites.get(node);
-    let scope: Scope | undefined = from;
-    while (scope !== undefined && !scope.names.has(node.name)) scope = scope.parent;
-    const binding = scope?.names.get(node.name);
-    if (binding !== undefined) this.#bindings.set(node, binding);
+    let binding: Binding | undefined;
+    for (let scope: Scope | undefined = from; scope && !binding; scope = scope.parent)
+      binding = scope.names.get(node.name);
+    if (binding !== undefined) bind(node, binding);
     const found = binding ?? this.#freeName(node.name);
     if (write !== undefined) found.writes.push(write);
     if (write === undefined || write.kind === "update") found.reads.push(node);
@@ -252,7 +254,7 @@ export class Scopes implements TreeVisitor {
   #nameFunction(info: FunctionInfo): void {
     const { node } = info;
     const target = node.type === "FunctionDeclaration" ? node.id : assignedName(node);
-    const binding = this.bindingOf(target);
+    const binding = bindingOf(target);
     const write = binding?.writes[0];
     if (binding === undefined || binding.writes.length !== 1 || write?.target !== target) return;
     binding.fn = node;

@@ -1,5 +1,5 @@
-import { findIteration } from "./loop-flow.ts";
-import type { Scopes } from "./scopes.ts";
+import { bindingOf } from "./bindings.ts";
+import { findIteration } from "./iteration.ts";
 import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
 
 type Call = NodeOf<"CallExpression">;
@@ -14,10 +14,10 @@ const REPEATS: ReadonlySet<string> = new Set<Node["type"]>([
 const COMBINATORS = new Set(["all", "allSettled", "race", "any"]);
 
 /** The name of the method where a call is one of `Promise` that waits for several. */
-export function combinatorOf({ callee }: Call, scopes: Scopes): string | undefined {
+export function combinatorOf({ callee }: Call): string | undefined {
   if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier" || callee.computed) return undefined;
   const { object, property } = callee;
-  if (object.name !== "Promise" || scopes.bindingOf(object) !== undefined) return undefined;
+  if (object.name !== "Promise" || bindingOf(object) !== undefined) return undefined;
   return property.type === "Identifier" && COMBINATORS.has(property.name) ? property.name : undefined;
 }
 
@@ -25,17 +25,17 @@ export function combinatorOf({ callee }: Call, scopes: Scopes): string | undefin
  * Where a list is waited for that is there for nothing else: of `const started = [a(), b()]; … await Promise.all(started)` the
  * call of `Promise.all`. What it starts runs side by side from the declaration on.
  */
-export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator">, scopes: Scopes): Call | undefined {
-  const binding = scopes.bindingOf(id);
+export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator">): Call | undefined {
+  const binding = bindingOf(id);
   if (binding?.writes.length !== 1 || binding.inflows.length > 0 || !isList(init)) return undefined;
   const [read, ...others] = binding.reads;
   const call = others.length === 0 ? read?.parent : undefined;
   if (call?.type !== "CallExpression" || call.arguments[0] !== read) return undefined;
-  return isWaiting(call, parent?.parent, scopes) ? call : undefined;
+  return isWaiting(call, parent?.parent) ? call : undefined;
 }
 
-function isWaiting(call: Call, block: Node | null | undefined, scopes: Scopes): boolean {
-  return combinatorOf(call, scopes) !== undefined && runsOnceIn(call, block);
+function isWaiting(call: Call, block: Node | null | undefined): boolean {
+  return combinatorOf(call) !== undefined && runsOnceIn(call, block);
 }
 
 function isList(node: Node | null): boolean {

@@ -1,4 +1,5 @@
-import type { Activity } from "./activity.ts";
+import { canExit, isActive } from "./activity.ts";
+import { bindingOf } from "./bindings.ts";
 import { walkConditional, walkIf, walkLogical, walkSwitch, walkTry } from "./branch-flow.ts";
 import { walkCall, walkDeclarator } from "./call-flow.ts";
 import { Draft, type DraftNode, type DraftPart, type Frontier, type Loose } from "./draft.ts";
@@ -23,7 +24,6 @@ const MAX_DEPTH = 1000;
 
 interface FlowParts {
   readonly scopes: Scopes;
-  readonly activity: Activity;
   readonly source: SourceText;
   readonly sites: ReadonlyMap<Node, Site>;
 }
@@ -43,7 +43,6 @@ interface FunctionState {
 export class StaticStructureBuilder implements FlowWalker {
   readonly draft = new Draft();
   readonly scopes: Scopes;
-  readonly activity: Activity;
   readonly source: SourceText;
   readonly started: FlowWalker["started"] = new Map();
   problem: Problem | undefined;
@@ -53,9 +52,8 @@ export class StaticStructureBuilder implements FlowWalker {
   #state: FunctionState = createState();
   #depth = 0;
 
-  constructor({ scopes, activity, source, sites }: FlowParts) {
+  constructor({ scopes, source, sites }: FlowParts) {
     this.scopes = scopes;
-    this.activity = activity;
     this.source = source;
     this.#sites = sites;
   }
@@ -63,7 +61,7 @@ export class StaticStructureBuilder implements FlowWalker {
   build(root: Node): Draft {
     this.walk(root, []);
     for (const { node } of this.scopes.functions.values()) {
-      if (this.activity.isActive(node)) this.#place(node, []);
+      if (isActive(node)) this.#place(node, []);
     }
     this.draft.finish();
     return this.draft;
@@ -71,7 +69,7 @@ export class StaticStructureBuilder implements FlowWalker {
 
   walk(node: Node | null | undefined, frontier: Frontier): Frontier {
     if (node === null || node === undefined) return frontier;
-    if (!this.activity.isActive(node) && !this.activity.canExit(node)) return frontier;
+    if (!isActive(node) && !canExit(node)) return frontier;
     if (this.#depth > MAX_DEPTH) {
       this.problem ??= {
         offset: node.start,
@@ -94,12 +92,12 @@ export class StaticStructureBuilder implements FlowWalker {
   }
 
   walkName(node: Node, frontier: Frontier): Frontier {
-    const fn = this.scopes.bindingOf(node)?.fn;
+    const fn = bindingOf(node)?.fn;
     return fn === undefined ? frontier : this.#place(fn, frontier);
   }
 
   #place(fn: FunctionNode, frontier: Frontier): Frontier {
-    return this.activity.isActive(fn) ? this.walkFunction(fn, frontier) : frontier;
+    return isActive(fn) ? this.walkFunction(fn, frontier) : frontier;
   }
 
   walkFunction(fn: FunctionNode, frontier: Frontier): Frontier {

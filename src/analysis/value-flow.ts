@@ -1,5 +1,5 @@
 import { findMemberKey, findString } from "./constants.ts";
-import type { Binding } from "./bindings.ts";
+import { type Binding, bindingOf } from "./bindings.ts";
 import type { Scopes } from "./scopes.ts";
 import type { KnownTool, ToolCatalogue } from "./structure.ts";
 import {
@@ -148,15 +148,15 @@ export class ValueFlow {
 
   /** Every call of the function hands over the same thing there. */
   #sameInAllCalls(call: NodeOf<"CallExpression">, index: number): boolean {
-    const binding = this.#scopes.bindingOf(call.callee);
+    const binding = bindingOf(call.callee);
     if (binding === undefined) return isPlainUpTo(call, index);
     const known = this.#sameArguments.get(binding)?.[index];
     if (known !== undefined) return known;
-    const own = this.#scopes.bindingOf(call.arguments[index]);
+    const own = bindingOf(call.arguments[index]);
     const same = binding.reads.every(({ parent }, _, { length }) => {
-      if (parent?.type !== "CallExpression" || this.#scopes.bindingOf(parent.callee) !== binding) return false;
+      if (parent?.type !== "CallExpression" || bindingOf(parent.callee) !== binding) return false;
       if (!isPlainUpTo(parent, index)) return false;
-      return length === 1 || (own !== undefined && this.#scopes.bindingOf(parent.arguments[index]) === own);
+      return length === 1 || (own !== undefined && bindingOf(parent.arguments[index]) === own);
     });
     const answers = this.#sameArguments.get(binding) ?? [];
     answers[index] = same;
@@ -180,7 +180,7 @@ export class ValueFlow {
   }
 
   #bindName(name: NodeOf<"Identifier">, value: Value, source: Node): void {
-    const binding = this.#scopes.bindingOf(name);
+    const binding = bindingOf(name);
     if (binding?.writes.length === 1 && !binding.builtin) this.#start(binding.reads, value);
     else this.#use(source, value);
   }

@@ -14,16 +14,7 @@ import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
-import {
-  appendEntries,
-  claimParkedRun,
-  findRun,
-  listRuns,
-  parkRun,
-  readJournal,
-  type Run,
-  type StoredRun,
-} from "./run-store.ts";
+import { claimParkedRun, findRun, listRuns, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import {
   checkArguments,
   identify,
@@ -215,8 +206,8 @@ export class Engine {
   /** Ends a run that waits, without running it. */
   async #end(told: Told, ended: EndedRun["ended"]): Promise<ExecuteAnswer> {
     const { run, runnable, started } = told;
-    const { db } = this.#options;
-    const journal = new Journal((entries) => appendEntries(db, run, entries), await readJournal(db, run.scope, run.id));
+    const { db, keeper } = this.#options;
+    const journal = new Journal((entries) => keeper.note(run, entries), await readJournal(db, run.scope, run.id));
     const trace = await this.runner.remember({ run, runnable, journal, ended, logs: [], nested: new Map(), started });
     return toAnswer({ ...told, trace }, { kind: "ended", ended });
   }

@@ -3,6 +3,7 @@ import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../json.ts";
 import type { GraphEdge } from "../graph/edge-store.ts";
 import type { JournalEntry } from "./journal.ts";
+import { describeRun } from "./note-store.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
 import { OWNER } from "../capabilities/scope.ts";
@@ -145,10 +146,7 @@ const FINISH_RUNS = `
  * A run ends once: the second time nothing happens.
  * @param ends as `describeEnd` writes them, no two of one run
  */
-export async function carryOut(
-  client: Pick<DatabaseClient, "executePrepared">,
-  ends: readonly string[],
-): Promise<void> {
+export async function endRuns(client: Pick<DatabaseClient, "executePrepared">, ends: readonly string[]): Promise<void> {
   await client.executePrepared("finish-runs", FINISH_RUNS, [`[${ends.join(",")}]`]);
 }
 
@@ -160,10 +158,16 @@ export function describeEnd(finished: FinishedRun): string {
 }
 
 function toPayload(finished: FinishedRun): Record<string, unknown> {
-  const { run, state, trace, durationMs, resultSeconds } = finished;
+  const { run, state, result, error, logs, trace, durationMs, resultSeconds } = finished;
   const success = state === "succeeded";
   return {
-    ...describeRun(finished),
+    ...describeRun(run),
+    // The owner of the gateway is nobody in particular.
+    principal_id: run.principal === OWNER ? null : run.principal,
+    state,
+    result,
+    error,
+    logs,
     finished_ms: Date.now(),
     success,
     path: trace.path,
@@ -181,33 +185,6 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
     // A run that somebody broke off says nothing about the program.
     counts: state !== "cancelled",
     activate: success && finished.activate,
-  };
-}
-
-function describeRun({ run, state, result, error, logs }: FinishedRun): Record<string, unknown> {
-  return {
-    ...run.scope,
-    id: run.id,
-    kind: run.kind,
-    state,
-    record_id: run.recordId,
-    version: run.version,
-    source_hash: run.sourceHash,
-    intent: run.intent,
-    input: run.args,
-    seed: run.seed,
-    started_ms: run.startedMs,
-    principal: run.principal,
-    // The owner of the gateway is nobody in particular.
-    principal_id: run.principal === OWNER ? null : run.principal,
-    client: run.client,
-    parent_run_id: run.parent?.runId,
-    parent_call: run.parent?.call,
-    options: run.options,
-    approved_tools: run.approvedTools,
-    result,
-    error,
-    logs,
   };
 }
 

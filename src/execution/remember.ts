@@ -7,9 +7,9 @@ import { observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { FinishedRun } from "./finish-store.ts";
-import type { Finisher } from "./finisher.ts";
 import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
+import type { RunKeeper } from "./run-keeper.ts";
 import { redact, redactText } from "./redact.ts";
 import type { Ended } from "./run-session.ts";
 import type { LogLine, Run } from "./run-store.ts";
@@ -17,7 +17,7 @@ import { buildTrace, type Trace } from "./trace.ts";
 
 export interface MemoryOptions {
   readonly db: Db;
-  readonly finisher: Finisher;
+  readonly keeper: RunKeeper;
   readonly resultSeconds: number;
   /** Values beyond this are kept as long as results are, and not in the journal. */
   readonly maxValueBytes: number;
@@ -55,7 +55,7 @@ export class Memory {
     await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
     const finished = this.#describe(ended, trace);
-    await this.#options.finisher.finish(finished);
+    await this.#options.keeper.finish(finished);
     await this.#learnShapes(ended, trace);
     return trace;
   }

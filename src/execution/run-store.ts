@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Naming } from "../capabilities/registry.ts";
 import type { Scope } from "../capabilities/scope.ts";
-import type { Db, Tx } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { JournalEntry } from "./journal.ts";
 
@@ -66,56 +66,27 @@ export interface Lease {
   readonly seconds: number;
 }
 
-/** The run as it begins, with what its journal has by then. */
-export async function beginRun(
-  db: Db | Tx,
-  run: Run,
-  { entries, lease }: { readonly entries: readonly JournalEntry[]; readonly lease: Lease },
-): Promise<void> {
-  await sql`
-    WITH run AS (
-      INSERT INTO execution_run (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
-        started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, owner, lease_until,
-        created_at)
-      VALUES (${run.scope.org}, ${run.id}, ${run.scope.project}, ${run.kind}, 'running', ${run.recordId}, ${run.version},
-        ${run.sourceHash}, ${run.intent}, ${toJson(run.args)}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
-        ${run.client ?? null}, ${run.parent?.runId ?? null}, ${run.parent?.call ?? null}, ${toJson(run.options)}::jsonb,
-        ${[...run.approvedTools]}, ${lease.owner}, now() + make_interval(secs => ${lease.seconds}),
-        to_timestamp(${run.startedMs} / 1000.0))
-      ON CONFLICT (org, id) DO UPDATE SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until,
-        approved_tools = excluded.approved_tools)
-    ${insertEntries(run, entries)}`.execute(db);
-}
-
-export async function appendEntries(db: Db, run: Run, entries: readonly JournalEntry[]): Promise<void> {
-  if (entries.length > 0) await sql`${insertEntries(run, entries)}`.execute(db);
-}
-
-/** A write of the journal is one row, however many entries it has; `seq` is that of the first. */
-function insertEntries({ scope, id }: Pick<Run, "scope" | "id">, entries: readonly JournalEntry[]) {
-  const [first] = entries;
-  return sql`
-    INSERT INTO run_journal (org, run_id, seq, kind, payload)
-    SELECT ${scope.org}, ${id}::uuid, ${first?.seq ?? 0}, 'batch', ${toBatch(entries)}::jsonb
-    WHERE ${entries.length > 0}
-    ON CONFLICT (org, run_id, seq) DO NOTHING`;
-}
-
-/** Stops the run where it is, until somebody decides. */
+/** Stops the run where it is, until somebody decides. A write of the journal is one row, however many entries it has. */
 export async function parkRun(
   db: Db,
   run: Run,
-  { entries, approvalId }: { readonly entries: readonly JournalEntry[]; readonly approvalId: string | undefined },
+  { entries, approvalId }: { readonly entries: readonly JournalEntry[]; readonly approvalId?: string | undefined },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await beginRun(tx, run, { entries, lease: { owner: "", seconds: 0 } });
-    await tx
-      .updateTable("execution_run")
-      .set({ state: "parked", approval_id: approvalId ?? null, owner: null, lease_until: null })
-      .where("org", "=", run.scope.org)
-      .where("id", "=", run.id)
-      .execute();
-  });
+  const { scope, parent } = run;
+  await sql`
+    WITH run AS (
+      INSERT INTO execution_run (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
+        started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, approval_id, created_at)
+      VALUES (${scope.org}, ${run.id}, ${scope.project}, ${run.kind}, 'parked', ${run.recordId}, ${run.version},
+        ${run.sourceHash}, ${run.intent}, ${toJson(run.args)}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
+        ${run.client ?? null}, ${parent?.runId ?? null}, ${parent?.call ?? null}, ${toJson(run.options)}::jsonb,
+        ${[...run.approvedTools]}, ${approvalId ?? null}, to_timestamp(${run.startedMs} / 1000.0))
+      ON CONFLICT (org, id) DO UPDATE SET state = 'parked', owner = NULL, lease_until = NULL,
+        approval_id = excluded.approval_id, approved_tools = excluded.approved_tools)
+    INSERT INTO run_journal (org, run_id, seq, kind, payload)
+    SELECT ${scope.org}, ${run.id}::uuid, ${entries[0]?.seq ?? 0}, 'batch', ${toBatch(entries)}::jsonb
+    WHERE ${entries.length > 0}
+    ON CONFLICT (org, run_id, seq) DO NOTHING`.execute(db);
 }
 
 export async function readJournal(db: Db, { org }: Scope, runId: string): Promise<JournalEntry[]> {
@@ -204,17 +175,20 @@ export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<vo
     .execute();
 }
 
+/** Found sooner than by a pattern, and rare. */
+const ESCAPE = String.raw`\u`;
 /** What jsonb cannot hold: NUL, and half of a surrogate pair, as JSON.stringify writes them. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
 export function toJson(value: unknown): string {
-  return JSON.stringify(value ?? null).replace(UNSTORABLE, String.raw`$1\ufffd`);
+  const text = JSON.stringify(value ?? null);
+  return text.includes(ESCAPE) ? text.replace(UNSTORABLE, String.raw`$1\ufffd`) : text;
 }
 
 /** Replay needs every character: entries that jsonb cannot hold are kept as text in it. */
 export function toBatch(entries: readonly JournalEntry[]): string {
   const text = JSON.stringify({ entries });
-  return text.search(UNSTORABLE) === -1 ? text : JSON.stringify({ exact: text });
+  return text.includes(ESCAPE) && text.search(UNSTORABLE) !== -1 ? JSON.stringify({ exact: text }) : text;
 }
 
 function fromBatch(payload: unknown): JournalEntry[] {

@@ -6,21 +6,21 @@ import { PmlError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
-import type { Finisher } from "./finisher.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import { type CalledCapabilities, type CalledCapability, type EndedRun, Memory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
+import type { RunKeeper } from "./run-keeper.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
-import { appendEntries, beginRun, findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
+import { findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import type { Trace } from "./trace.ts";
 import type { RunLimits, Sandbox } from "./worker-bridge.ts";
 
 export interface RunnerOptions {
   readonly db: Db;
-  readonly finisher: Finisher;
+  readonly keeper: RunKeeper;
   readonly sandbox: Sandbox;
   readonly tools: ToolDirectory;
   readonly callTool: CallTool;
@@ -126,13 +126,13 @@ export class Runner {
   }
 
   #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {
-    const { db } = this.#options;
+    const { keeper } = this.#options;
     let begun = recorded.length > 0;
     return async (entries) => {
       // A nested run exists only through the call that made it.
       await parent?.journal.flush();
-      if (begun) return appendEntries(db, run, entries);
-      await beginRun(db, run, { entries, lease: { owner: this.owner, seconds: LEASE_SECONDS } });
+      if (begun) return keeper.note(run, entries);
+      await keeper.note(run, entries, { owner: this.owner, seconds: LEASE_SECONDS });
       begun = true;
     };
   }
@@ -182,7 +182,7 @@ export class Runner {
     const { ended, logs } = result;
     if (ended.kind === "parked") {
       await parent?.journal.flush();
-      await parkRun(this.#options.db, run, { entries: await session.journal.close(), approvalId: undefined });
+      await parkRun(this.#options.db, run, { entries: await session.journal.close() });
       parent?.park(ended.reason);
       return undefined;
     }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { until } from "../../test/support/pml.ts";
@@ -172,6 +173,16 @@ describe("the pool", () => {
 });
 
 describe("children", () => {
+  it("have isolates ready after a pause, and each program gets one that none has seen", async () => {
+    await using sandbox = openSandbox({ maxChildren: 1, idleChildren: 1 });
+    const code = "const seen = globalThis.seen ?? 0; globalThis.seen = seen + 1; return seen";
+    for (let round = 0; round < 3; round += 1) {
+      await pause(150);
+      for (let run = 0; run < 6; run += 1) expect(await runProgram(sandbox, code)).toMatchObject({ value: 0 });
+    }
+    expect(sandbox.pids).toHaveLength(1);
+  });
+
   it("do not outlive a gateway that was killed, even while they compute", async () => {
     const script = join(folder, "gateway.ts");
     const support = fileURLToPath(new URL("../../test/support/sandbox.ts", import.meta.url));

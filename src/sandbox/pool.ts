@@ -19,6 +19,8 @@ export interface PoolOptions {
 
 /** A child that nobody needed for this long goes, unless it is one of those that are kept ready. */
 const LINGER_MS = 5_000;
+/** After this long without a run there is time to make isolates ready. */
+const QUIET_MS = 20;
 /** How often a run may be given to another child because its own ended before it began. */
 const MOST_TRIES = 3;
 
@@ -37,6 +39,7 @@ export class Pool implements AsyncDisposable {
   #command: LaunchCommand | undefined;
   #launching: Promise<void> | undefined;
   #trimmer: NodeJS.Timeout | undefined;
+  #stocker: NodeJS.Timeout | undefined;
   #isClosed = false;
   #allGone: (() => void) | undefined;
 
@@ -68,6 +71,7 @@ export class Pool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#trimmer);
+    clearTimeout(this.#stocker);
     this.#watch[Symbol.dispose]();
     const closed = { kind: "aborted", reason: new Error("the sandbox was closed") } as const;
     for (const run of this.#queue.takeAll()) run.end(closed);
@@ -108,9 +112,22 @@ export class Pool implements AsyncDisposable {
       this.#queue.release(run);
       child.finish(isClean);
       this.#schedule();
+      this.#stockUpLater();
     };
     child.start(run);
     this.#watch.wake();
+  }
+
+  /** Making an isolate takes a processor for some milliseconds, which programs that follow each other need themselves. */
+  #stockUpLater(): void {
+    this.#stocker ??= setTimeout(() => this.#stockUp(), QUIET_MS).unref();
+    this.#stocker.refresh();
+  }
+
+  #stockUp(): void {
+    const children = [...this.#children];
+    const isQuiet = children.every(({ run }) => run === undefined);
+    if (isQuiet && children.filter((child) => child.stockUp()).length > 0) this.#stockUpLater();
   }
 
   /** How many children to start: for runs that wait, and to have some ready, as far as there are processors for them. */

@@ -1,5 +1,5 @@
 import type { Frame } from "./frames.ts";
-import { FROM_CHILD } from "./guest/frame-types.mjs";
+import { FROM_CHILD, TO_CHILD } from "./guest/frame-types.mjs";
 import type { LaunchCommand } from "./launcher.ts";
 import { findInnermost, findProcUsage } from "./process-usage.ts";
 import type { ProgramRun } from "./program-run.ts";
@@ -15,7 +15,7 @@ export interface PooledChildEvents {
 }
 
 /**
- * `preparing`: a run has ended and the isolate for the next is being made. `dead`: killed; what it still says is not heard.
+ * `preparing`: a run has ended and, if there is none left, the isolate for the next is being made. `dead`: killed; what it still says is not heard.
  */
 type ChildState = "starting" | "idle" | "running" | "preparing" | "dead";
 
@@ -26,6 +26,8 @@ const PREPARE_MS = 5_000;
 const MOST_RUNS = 2_000;
 const MOST_IDLE_MB = 180;
 const RUNS_BETWEEN_LOOKS = 32;
+/** So many isolates it has ready when there was time to make them: enough for the programs of a rush. */
+const MOST_READY = 4;
 /** What V8 says before it gives up. */
 const OUT_OF_MEMORY = /is_heap_oom = 1|out of memory|allocation failed/i;
 
@@ -38,6 +40,7 @@ export class PooledChild {
   readonly #isWrapped: boolean;
   readonly #isMeasured: boolean;
   #runs = 0;
+  #ready = 1;
   /** The process to look at: the child itself, also where another was started around it. */
   #innermost: number | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -81,11 +84,20 @@ export class PooledChild {
   finish(isClean: boolean): void {
     this.run = undefined;
     this.#runs += 1;
+    this.#ready = Math.max(this.#ready - 1, 1);
     if (!isClean || this.#isWornOut()) this.kill();
     else {
       this.state = "preparing";
       this.#expectReady(PREPARE_MS);
     }
+  }
+
+  /** Has it make one more isolate ready; false: it has enough, or no time. */
+  stockUp(): boolean {
+    if (this.state !== "idle" || this.#ready >= MOST_READY) return false;
+    this.#ready += 1;
+    this.#child.send(TO_CHILD.prepare, "");
+    return true;
   }
 
   /** The run it had and never began with. */

@@ -21,7 +21,7 @@ describe.each(engines)("usage log on %s", (engine) => {
   test("a call under an impossible name is recorded, and so are the calls after it", async () => {
     await using client = await openTestDatabase(engine);
     {
-      await using usage = createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log });
+      await using usage = createUsageLog({ client, scope: DEFAULT_SCOPE, log });
       usage.record({ ...use, tool: "a\u0000b", client: "zero \u0000, half \uD800" });
       usage.record({ ...use, tool: Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join("") });
       usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
@@ -46,12 +46,12 @@ describe.each(engines)("usage log on %s", (engine) => {
   test("under load many calls share a statement", async () => {
     await using client = await openTestDatabase(engine);
     let [calls, statements] = [0, 0];
-    const db = client.db.withPlugin({
-      transformQuery: ({ node }) => (statements++, node),
-      transformResult: async ({ result }) => result,
-    });
+    const watched: typeof client = {
+      ...client,
+      executePrepared: (...given) => (statements++, client.executePrepared(...given)),
+    };
     {
-      await using usage = createUsageLog({ db, scope: DEFAULT_SCOPE, log });
+      await using usage = createUsageLog({ client: watched, scope: DEFAULT_SCOPE, log });
       for (const end = Date.now() + 500; Date.now() < end; await pause(1)) {
         usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
         calls += 1;
@@ -76,7 +76,7 @@ describe.each(engines)("usage log on %s", (engine) => {
       [principal("ada"), principal("ada"), odd],
       [principal("ada"), principal("app")],
     ]) {
-      await using usage = createUsageLog({ db: client.db, scope: DEFAULT_SCOPE, log });
+      await using usage = createUsageLog({ client, scope: DEFAULT_SCOPE, log });
       for (const each of callers) usage.record({ ...use, tool: "echo", principal: each });
     }
     const known = await client.db.selectFrom("principals").select(["id", "kind", "name"]).orderBy("name").execute();

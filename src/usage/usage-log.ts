@@ -1,10 +1,16 @@
 import type { Scope } from "../capabilities/scope.ts";
-import type { Db } from "../db/client.ts";
+import type { DatabaseClient } from "../db/client.ts";
 import type { Logger } from "../log.ts";
 import { insertToolUses, type ToolUse } from "./usage-store.ts";
 
 export interface UsageLog extends AsyncDisposable {
   record(use: ToolUse): void;
+}
+
+export interface UsageLogParts {
+  readonly client: Pick<DatabaseClient, "db" | "executePrepared">;
+  readonly scope: Scope;
+  readonly log: Logger;
 }
 
 /** What a kill -9 can lose: calls of the last moments before it, never ones before that. */
@@ -13,7 +19,7 @@ const ROWS_PER_WRITE = 1_000;
 const MOST_KEPT = 20_000;
 
 /** Keeps the database out of the way of calls: their rows are written in batches, shortly after. */
-export function createUsageLog({ db, scope, log }: { db: Db; scope: Scope; log: Logger }): UsageLog {
+export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog {
   let waiting: ToolUse[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
@@ -23,7 +29,7 @@ export function createUsageLog({ db, scope, log }: { db: Db; scope: Scope; log: 
     // What comes meanwhile waits in its turn: under load there would be no end, and a statement for each call.
     for (let left = waiting.length; left > 0; left -= ROWS_PER_WRITE) {
       const batch = waiting.slice(0, Math.min(left, ROWS_PER_WRITE));
-      await insertToolUses(db, scope, batch);
+      await insertToolUses(client, scope, batch);
       waiting = waiting.slice(batch.length);
     }
   };

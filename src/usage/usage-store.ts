@@ -1,8 +1,7 @@
-import { sql } from "kysely";
 import { v7 as newId } from "uuid";
 import type { Principal } from "../auth/principal.ts";
 import type { Scope } from "../capabilities/scope.ts";
-import type { Db } from "../db/client.ts";
+import type { DatabaseClient, Db } from "../db/client.ts";
 
 /** One call of a tool, whatever became of it. */
 export interface ToolUse {
@@ -21,46 +20,54 @@ export interface ToolUse {
   readonly calledAt: Date;
 }
 
-/**
- * Each use is a row of its own and, in the same statement, an entry of the audit log. A column is one
- * value: one for each of its fields would cost the engine several times as much.
- */
-export async function insertToolUses(db: Db, { org, project }: Scope, given: readonly ToolUse[]): Promise<void> {
-  const uses = given.map(toStorable);
-  await insertPrincipals(db, org, uses);
-  await sql`
-    WITH uses AS (SELECT * FROM unnest(
-      ${uses.map(() => newId())}::uuid[],
-      ${uses.map(({ server }) => server)}::text[],
-      ${uses.map(({ tool }) => tool)}::text[],
-      ${uses.map(({ principal }) => principal?.id ?? null)}::uuid[],
-      ${uses.map(({ client }) => client ?? null)}::text[],
-      ${uses.map(({ runId }) => runId ?? null)}::uuid[],
-      ${uses.map(({ outcome }) => outcome)}::text[],
-      ${uses.map(({ errorCode }) => errorCode ?? null)}::text[],
-      ${uses.map(({ durationMs }) => durationMs)}::double precision[],
-      ${uses.map(({ requestBytes }) => requestBytes)}::bigint[],
-      ${uses.map(({ responseBytes }) => responseBytes)}::bigint[],
-      ${uses.map(({ calledAt }) => calledAt.toISOString())}::timestamptz[],
-      ${uses.map(furtherDetails)}::jsonb[]
-    ) AS each (id, server, tool, principal, client, run, outcome, error, ms, request_bytes, response_bytes, at, details)),
+/** A column is one value: one for each of its fields would cost the engine several times as much. */
+const INSERT_USES = `
+    WITH uses AS (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::uuid[], $9::text[],
+        $10::text[], $11::double precision[], $12::bigint[], $13::bigint[], $14::timestamptz[], $15::jsonb[])
+      AS each (id, server, tool, principal, client, run, outcome, error, ms, request_bytes, response_bytes, at, details)),
     used AS (
       INSERT INTO tool_usage (org, project, id, server_id, tool_name, principal_id, client, run_id, outcome, error_code,
         duration_ms, request_bytes, response_bytes, called_at)
-      SELECT ${org}, ${project}, id, server, tool, principal, client, run, outcome, error,
+      SELECT $1::text, $2::text, id, server, tool, principal, client, run, outcome, error,
         ms, request_bytes, response_bytes, at FROM uses
     ),
     -- Calls of a run are counted with the run; what was refused or broken off says nothing about the tool.
     tallied AS (
       INSERT INTO discovery_tally AS s (org, project, subject, tag, uses, successes)
-      SELECT ${org}, ${project}, server || ':' || tool AS subject, '', count(*), count(*) FILTER (WHERE outcome = 'success')
+      SELECT $1::text, $2::text, server || ':' || tool AS subject, '', count(*), count(*) FILTER (WHERE outcome = 'success')
       FROM uses WHERE run IS NULL AND outcome IN ('success', 'error', 'timeout') GROUP BY subject ORDER BY subject
       ON CONFLICT (org, project, subject, tag) DO UPDATE SET uses = s.uses + excluded.uses,
         successes = s.successes + excluded.successes, changed_at = clock_timestamp()
     )
     INSERT INTO audit_log (org, project, id, at, principal_id, action, subject, outcome, details)
-    SELECT ${org}, ${project}, id, at, principal, 'tool.call', server || ':' || tool, outcome,
-      jsonb_build_object('client', client) || coalesce(details, '{}') FROM uses`.execute(db);
+    SELECT $1::text, $2::text, id, at, principal, 'tool.call', server || ':' || tool, outcome,
+      jsonb_build_object('client', client) || coalesce(details, '{}') FROM uses`;
+
+/** Each use is a row of its own and, in the same statement, an entry of the audit log. */
+export async function insertToolUses(
+  client: Pick<DatabaseClient, "db" | "executePrepared">,
+  { org, project }: Scope,
+  given: readonly ToolUse[],
+): Promise<void> {
+  const uses = given.map(toStorable);
+  await insertPrincipals(client.db, org, uses);
+  await client.executePrepared("insert-uses", INSERT_USES, [
+    org,
+    project,
+    uses.map(() => newId()),
+    uses.map(({ server }) => server),
+    uses.map(({ tool }) => tool),
+    uses.map(({ principal }) => principal?.id ?? null),
+    uses.map((use) => use.client ?? null),
+    uses.map(({ runId }) => runId ?? null),
+    uses.map(({ outcome }) => outcome),
+    uses.map(({ errorCode }) => errorCode ?? null),
+    uses.map(({ durationMs }) => durationMs),
+    uses.map(({ requestBytes }) => requestBytes),
+    uses.map(({ responseBytes }) => responseBytes),
+    uses.map(({ calledAt }) => calledAt.toISOString()),
+    uses.map(furtherDetails),
+  ]);
 }
 
 /** Whoever calls for the first time becomes known by it. */

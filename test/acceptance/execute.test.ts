@@ -5,7 +5,7 @@ import { makeFolder } from "../support/databases.ts";
 import { execute } from "../support/execute.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
-import { runJson, runPml } from "../support/pml.ts";
+import { runJson, runPml, until } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
 
 interface Scene extends AsyncDisposable {
@@ -125,6 +125,27 @@ describe("running code", () => {
     const listed = await runJson<{ id: string }[]>(["runs", "--limit", "100"], { home: home.path });
     const kept = new Set(listed.map(({ id }) => id));
     expect(answers.filter(({ workflowId }) => !kept.has(workflowId))).toEqual([]);
+  });
+
+  test("a program that is killed between its calls goes on after a restart, and does nothing twice", async () => {
+    await using scene = await openScene();
+    const { home } = scene;
+    await using connected = await connectClient(home.path);
+    const code = `await mcp.counting.add({ key: args.key + " before" }); await mcp.counting.slow({ ms: args.ms });
+      return await mcp.counting.add({ key: args.key + " after" })`;
+    // So that the second run is an ordinary one: the first of a program is kept in another way.
+    await execute(connected.client, { code, args: { key: "first", ms: 1 } });
+    const cut = execute(connected.client, { code, args: { key: "second", ms: 3_000 } }).catch(() => undefined);
+    await until("the first half is done", () => scene.happened().includes("add second before"));
+    process.kill(home.daemonPid, "SIGKILL");
+    await cut;
+    await runJson(["up"], { home: home.path });
+    await until("the second half is done", () => scene.happened().includes("add second after"));
+    const adds = scene.happened().filter((line) => line.startsWith("add second"));
+    expect(adds).toEqual(["add second before", "add second after"]);
+    const states = async (): Promise<string[]> =>
+      (await runJson<{ state: string }[]>(["runs"], { home: home.path })).map(({ state }) => state);
+    await expect.poll(states).toEqual(["succeeded", "succeeded"]);
   });
 
   test("[S2-N2] [S2-AC9] [S2-T4] [10.7-AC8] what does not exist, does not parse or fails is an error with its place", async () => {

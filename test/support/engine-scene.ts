@@ -5,7 +5,7 @@ import { createEventBus } from "../../src/events.ts";
 import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
 import { CapabilityRegistry } from "../../src/capabilities/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
-import { directly, type Finisher } from "../../src/execution/finisher.ts";
+import { directly, type RunKeeper } from "../../src/execution/run-keeper.ts";
 import { Engine } from "../../src/execution/engine.ts";
 import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
@@ -62,7 +62,7 @@ export function createTestSandbox(): ProcessSandbox {
 export async function createEngineScene(
   client: DatabaseClient,
   sandbox: ProcessSandbox,
-  finisher: Finisher = directly(client),
+  keeper: RunKeeper = directly(client),
 ): Promise<EngineScene> {
   const calls: string[] = [];
   const changing = new Set<string>();
@@ -74,7 +74,7 @@ export async function createEngineScene(
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
-    finisher,
+    keeper,
     db,
     registry,
     programs,

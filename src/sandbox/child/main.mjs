@@ -23,21 +23,20 @@ async function createEngine() {
 }
 
 const engine = await createEngine();
-let isolate = await engine.prepare(memoryMb);
+/** Isolates that no program has seen. */
+const ready = [await engine.prepare(memoryMb)];
 writeFrames([FROM_CHILD.ready, ""]);
 for (;;) {
   const { type, text } = readFrame();
+  if (type === TO_CHILD.prepare) ready.push(await engine.prepare(memoryMb));
   if (type !== TO_CHILD.go) continue; // an answer that came too late for its run
   /** @type {import("../guest/protocol.ts").GoMessage} */
   const message = JSON.parse(text);
   const wantedMb = message.setup.limits.memoryMb;
-  if (wantedMb !== memoryMb) {
-    isolate.dispose();
-    isolate = await engine.prepare(wantedMb);
-  }
+  const isolate = (wantedMb === memoryMb ? ready.pop() : undefined) ?? (await engine.prepare(wantedMb));
   writeFrames([FROM_CHILD.begun, ""]);
   runProgram(isolate, message);
   isolate.dispose();
-  isolate = await engine.prepare(memoryMb);
+  if (ready.length === 0) ready.push(await engine.prepare(memoryMb));
   writeFrames([FROM_CHILD.ready, ""]);
 }

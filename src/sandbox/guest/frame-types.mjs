@@ -6,6 +6,8 @@
 export const TO_CHILD = /** @type {const} */ ({
   /** `GoMessage`: run this. */
   go: "G",
+  /** Make one more isolate ready: there is time for it. */
+  prepare: "P",
   /** `AnswerMessage`: what one call gave. */
   answer: "T",
 });

@@ -1,14 +1,16 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RawBuilder, sql } from "kysely";
-import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/databases.ts";
+import { describe, expect, test } from "vitest";
+import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
 import { makeFolder } from "../../test/support/folder.ts";
 import { readUsage } from "../capabilities/capability-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
-import { directly, openFinisher } from "./finisher.ts";
-import { listRuns } from "./run-store.ts";
+import type { JournalEntry } from "./journal.ts";
+import { describeNote } from "./note-store.ts";
+import { directly, openRunKeeper } from "./run-keeper.ts";
+import { findRun, listRuns, parkRun, readJournal, type Run } from "./run-store.ts";
 
 /** Remembers the statements that end runs, instead of carrying them out where that is wanted. */
 function watchFinishes(
@@ -26,9 +28,10 @@ function watchFinishes(
   return watched;
 }
 
-/** As the file has them. */
+/** As the file has the ends. */
 function linesOf({ seen }: { readonly seen: readonly (readonly unknown[])[] }): string[] {
-  return seen.flatMap(([ends]) => (JSON.parse(String(ends)) as unknown[]).map((end) => JSON.stringify(end)));
+  const ends = seen.flatMap(([given]) => JSON.parse(String(given)) as { readonly id: string }[]);
+  return ends.map((end) => `end ${end.id} ${JSON.stringify(end)}`);
 }
 
 test("what a process that died had promised is carried out at the next start, and only once", async () => {
@@ -43,15 +46,15 @@ test("what a process that died had promised is carried out at the next start, an
   await scene.run(code, { args: { n: 2 } });
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(1);
 
-  const path = join(folder.path, "finished-runs.log");
+  const path = join(folder.path, "runs.log");
   const lines = linesOf(watched);
   writeFileSync(path, ["not JSON", ...lines, ...lines].map((line) => `${line}\n`).join(""));
   const errors: string[] = [];
   const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
   {
-    await using _finisher = openFinisher({ client, home: folder.path, log });
+    await using _keeper = openRunKeeper({ client, home: folder.path, log });
   }
-  expect(errors).toEqual(["the end of a run cannot be read"]);
+  expect(errors).toEqual(["what was kept of a run cannot be read"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(2);
   expect(readFileSync(path, "utf8")).toBe("");
 });
@@ -99,8 +102,8 @@ test("ends that are worked in together add up to what they would one by one", as
   await using folder = await makeFolder();
   const [singly, together] = [watchFinishes(one), watchFinishes(other)];
   await runMixture(await createEngineScene(singly, sandbox, directly(singly)));
-  await using finisher = openFinisher({ client: together, home: folder.path, log: silent });
-  await runMixture(await createEngineScene(together, sandbox, finisher));
+  await using keeper = openRunKeeper({ client: together, home: folder.path, log: silent });
+  await runMixture(await createEngineScene(together, sandbox, keeper));
   expect(await readCounters(other)).toEqual(await readCounters(one));
   expect(together.seen.length).toBeLessThan(singly.seen.length / 2);
 });
@@ -109,8 +112,8 @@ test("whoever asks the database finds what was postponed, in the order in which 
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
-  await using finisher = openFinisher({ client, home: folder.path, log: silent });
-  const scene = await createEngineScene(client, sandbox, finisher);
+  await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
+  const scene = await createEngineScene(client, sandbox, keeper);
   const ns = [1, 2, 3, 4, 5];
   for (const n of ns) await scene.run("return args.n", { args: { n } });
   const found = await listRuns(client.db, scope, { limit: 10 });
@@ -127,15 +130,124 @@ test("an end that the database refuses does not cost the others, and is not trie
   watched.lose = true;
   for (const n of [2, 3, 4]) await scene.run("return args.n", { args: { n } });
   const [, second = "", third = "", fourth = ""] = linesOf(watched);
-  const path = join(folder.path, "finished-runs.log");
+  const path = join(folder.path, "runs.log");
   const refused = third.replaceAll(capabilityId, "00000000-0000-7000-8000-000000000000");
   writeFileSync(path, [second, refused, fourth].map((line) => `${line}\n`).join(""));
   const errors: string[] = [];
   const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
   {
-    await using _finisher = openFinisher({ client, home: folder.path, log });
+    await using _keeper = openRunKeeper({ client, home: folder.path, log });
   }
-  expect(errors).toEqual(["the end of a run could not be stored"]);
+  expect(errors).toEqual(["what was kept of a run could not be stored"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(3);
   expect(readFileSync(path, "utf8")).toBe("");
+});
+
+const run: Run = {
+  id: "01900000-0000-7000-8000-000000000001",
+  scope,
+  kind: "code",
+  recordId: "01900000-0000-7000-8000-000000000002",
+  version: 1,
+  sourceHash: "h",
+  intent: "note things",
+  args: { n: 1 },
+  seed: 7,
+  startedMs: 1_790_000_000_000,
+  principal: "local",
+  client: "test",
+  parent: undefined,
+  options: {},
+  approvedTools: ["kv:add"],
+};
+const lease = { owner: "somebody", seconds: 15 };
+const decisions = (...seqs: number[]): JournalEntry[] =>
+  seqs.map((seq) => ({ kind: "decision", seq, node: `d${seq}`, loop: "", outcome: "tru\u0000" }));
+
+describe.each(engines)("notes on %s", (engine) => {
+  test("a run that has begun is there for whoever asks, with all it did", async () => {
+    await using client = await openTestDatabase(engine);
+    await using folder = await makeFolder();
+    await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
+    await keeper.note(run, decisions(0, 1), lease);
+    expect(await findRun(client.db, scope, run.id)).toMatchObject({ ...run, state: "running", owner: "somebody" });
+    await keeper.note(run, decisions(2));
+    await keeper.note(run, decisions(3, 4));
+    expect(await readJournal(client.db, scope, run.id)).toEqual(decisions(0, 1, 2, 3, 4));
+  });
+});
+
+test("notes that come again after a crash change nothing in a run that was stopped or has ended", async () => {
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  const path = join(folder.path, "runs.log");
+  const parts = { client, home: folder.path, log: silent };
+  const lines = [describeNote(run, decisions(0, 1), lease), describeNote(run, decisions(2))]
+    .map((note) => `note ${run.id} ${note}\n`)
+    .join("");
+  const comeAgain = async (): Promise<unknown> => {
+    writeFileSync(path, lines);
+    await openRunKeeper(parts)[Symbol.asyncDispose]();
+    const found = await findRun(client.db, scope, run.id);
+    return { state: found?.state, owner: found?.owner, entries: await readJournal(client.db, scope, run.id) };
+  };
+  const noted = { state: "running", owner: "somebody", entries: decisions(0, 1, 2) };
+  expect(await comeAgain()).toEqual(noted);
+  expect(await comeAgain()).toEqual(noted);
+  await parkRun(client.db, run, { entries: decisions(3) });
+  const parked = { state: "parked", owner: undefined, entries: decisions(0, 1, 2, 3) };
+  expect(await comeAgain()).toEqual(parked);
+  await sql`UPDATE execution_run SET state = 'failed', finished_at = now() WHERE id = ${run.id}`.execute(client.db);
+  await sql`DELETE FROM run_journal WHERE run_id = ${run.id} AND seq > 0`.execute(client.db);
+  expect(await comeAgain()).toEqual({ state: "failed", owner: undefined, entries: decisions(0, 1) });
+});
+
+test("what a run noted is not worked in when it has ended by then", async () => {
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  const watched = watchFinishes(client);
+  await using keeper = openRunKeeper({ client: watched, home: folder.path, log: silent });
+  await keeper.note(run, decisions(0), lease);
+  await keeper.note(run, decisions(1));
+  await keeper.finish({
+    run,
+    state: "cancelled",
+    result: undefined,
+    error: undefined,
+    logs: [],
+    trace: { path: [], decisions: [], tasks: [] },
+    durationMs: 1,
+    entries: decisions(0, 1),
+    edges: [],
+    calledCapabilities: [],
+    isNew: false,
+    activate: false,
+    resultSeconds: 60,
+  });
+  expect(await findRun(client.db, scope, run.id)).toMatchObject({ state: "cancelled" });
+  expect(await readJournal(client.db, scope, run.id)).toEqual(decisions(0, 1));
+  expect(watched.seen).toHaveLength(1);
+});
+
+test("under constant load the file is emptied now and then", async () => {
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
+  const path = join(folder.path, "runs.log");
+  const outcome = "x".repeat(50_000);
+  let largest = 0;
+  const noteMany = async (worker: number): Promise<void> => {
+    const own = { ...run, id: run.id.replace(/.$/, String(worker)) };
+    for (let seq = 0; seq < 30; seq += 1) {
+      await keeper.note(own, [{ kind: "decision", seq, node: "d1", loop: "", outcome }], seq === 0 ? lease : undefined);
+      largest = Math.max(largest, statSync(path).size);
+    }
+  };
+  await Promise.all([1, 2, 3, 4].map(noteMany));
+  expect(largest).toBeGreaterThan(1_000_000);
+  expect(largest).toBeLessThan(2_000_000); // of the six million that were written
+  for (const worker of [1, 2, 3, 4]) {
+    const id = run.id.replace(/.$/, String(worker));
+    expect(await readJournal(client.db, scope, id)).toHaveLength(30);
+  }
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { makeFolder, type TestFolder } from "../../test/support/folder.ts";
-import { FinishLog } from "./finish-log.ts";
+import { RunLog } from "./run-log.ts";
 
 let folder: TestFolder;
 let path: string;
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 test("lines are in the file when they are kept, and it is empty some time after all are settled", async () => {
-  await using log = new FinishLog(path);
+  await using log = new RunLog(path);
   await Promise.all(["one", "two", "three"].map((line) => log.keep(line)));
   expect(content()).toBe("one\ntwo\nthree\n");
   log.settle();
@@ -37,7 +37,7 @@ test("lines are in the file when they are kept, and it is empty some time after 
 
 test("what the last process left is there, but for a line that was never whole", async () => {
   writeFileSync(path, "one\ntwo\nthr");
-  await using log = new FinishLog(path);
+  await using log = new RunLog(path);
   expect(log.left).toEqual(["one", "two"]);
   await log.keep("four");
   expect(content()).toBe("one\ntwo\nfour\n");
@@ -47,7 +47,7 @@ test("what the last process left is there, but for a line that was never whole",
 });
 
 test("a large file is emptied at once, but not while a line is on its way", async () => {
-  await using log = new FinishLog(path);
+  await using log = new RunLog(path);
   await log.keep("x".repeat(2 ** 20));
   const next = log.keep("two");
   log.settle();
@@ -59,7 +59,7 @@ test("a large file is emptied at once, but not while a line is on its way", asyn
 
 test("what ends in order leaves an empty file", async () => {
   {
-    await using log = new FinishLog(path);
+    await using log = new RunLog(path);
     await log.keep("one");
     log.settle();
   }
@@ -67,7 +67,7 @@ test("what ends in order leaves an empty file", async () => {
 });
 
 test("a closed file takes no lines, but those that were on their way", async () => {
-  const log = new FinishLog(path);
+  const log = new RunLog(path);
   const kept = log.keep("one");
   await log[Symbol.asyncDispose]();
   await kept;

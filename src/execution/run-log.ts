@@ -17,12 +17,13 @@ const EMPTY_AT_BYTES = 1024 * 1024;
 const QUICK_MS = 1;
 const STEP_MS = 0.05;
 const TRY_AGAIN_AFTER = 500;
+const LARGE_BYTES = 64 * 1024;
 
 /**
  * Lines that are on disk before anybody is told of what they say, and gone again soon after the database has
  * all of them. What is in it at a start was left by a process that died, and may be in the database or not.
  */
-export class FinishLog implements AsyncDisposable {
+export class RunLog implements AsyncDisposable {
   /** Without a last line that was never whole: nobody was told of that one. */
   readonly left: readonly string[];
   readonly #file: number;
@@ -47,6 +48,11 @@ export class FinishLog implements AsyncDisposable {
     ftruncateSync(this.#file, this.#size);
   }
 
+  /** Whether it should not grow any more before what it says is settled. */
+  get isLarge(): boolean {
+    return this.#size > EMPTY_AT_BYTES;
+  }
+
   /** Resolves when the line is on disk. Lines that come during a write share the next one. */
   keep(line: string): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("the file is closed"));
@@ -64,7 +70,7 @@ export class FinishLog implements AsyncDisposable {
   settle(): void {
     this.#unsettled -= 1;
     if (this.#isClosed) return;
-    if (this.#size > EMPTY_AT_BYTES) this.#empty();
+    if (this.isLarge) this.#empty();
     this.#emptying ??= setTimeout(() => this.#empty(), EMPTY_AFTER_MS).unref();
   }
 
@@ -97,8 +103,9 @@ export class FinishLog implements AsyncDisposable {
   }
 
   async #writeAll(content: Buffer): Promise<void> {
+    const isQuick = this.#usualMs < QUICK_MS && content.length < LARGE_BYTES;
     for (let sent = 0; sent < content.length;) {
-      sent += this.#usualMs < QUICK_MS ? this.#writeHere(content, sent) : await this.#writeElsewhere(content, sent);
+      sent += isQuick ? this.#writeHere(content, sent) : await this.#writeElsewhere(content, sent);
     }
   }
 

@@ -1,0 +1,21 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** UTCP code-mode from the folder it was installed into, connected to one server under the name `everything`. */
+export async function openUtcp(prefix, command, args) {
+  const from = createRequire(join(prefix, "package.json"));
+  const load = (name) => import(pathToFileURL(from.resolve(name)).href);
+  // it tells every call on stdout
+  console.log = () => undefined;
+  const { CodeModeUtcpClient } = await load("@utcp/code-mode");
+  await load("@utcp/mcp");
+  const client = await CodeModeUtcpClient.create();
+  const everything = { transport: "stdio", command, args };
+  await client.registerManual({
+    name: "manual",
+    call_template_type: "mcp",
+    config: { mcpServers: { everything } },
+  });
+  return { client, from };
+}
