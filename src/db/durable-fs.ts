@@ -3,7 +3,6 @@ import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import { PGlite as PGliteEngine } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { syncPath } from "../sync-path.ts";
-import { EngineFiles } from "./engine-files.ts";
 
 /** The part of Emscripten's node file system that is replaced here. Internal to PGlite, hence the self-test. */
 interface EmscriptenStream {
@@ -70,7 +69,6 @@ export function durableOptions(fs: DurableFS): PGliteOptions {
   };
   return {
     fs,
-    fsBundle: new EngineFiles([]),
     startParams: [
       ...PGliteEngine.defaultStartParams.filter((parameter) => parameter !== "-F"),
       ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),

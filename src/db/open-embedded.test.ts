@@ -54,19 +54,6 @@ test.each([
   expect(lost.message).toContain(reason);
 });
 
-test("the engine's own files are read when they are needed: time zones, dictionaries, languages", async () => {
-  await using home = await makeFolder();
-  using ownership = acquireOwnership(home.path);
-  await using client = await openEmbedded(ownership);
-  const noon = sql`'2026-07-01 12:00Z'::timestamptz`;
-  const { rows } = await sql`
-    SELECT (${noon} AT TIME ZONE 'Asia/Kathmandu')::text AS there,
-           to_tsvector('english', 'the running dogs')::text AS words`.execute(client.db);
-  expect(rows).toEqual([{ there: "2026-07-01 17:45:00", words: "'dog':3 'run':2" }]);
-  await client.execute("DO $$ BEGIN PERFORM 1; END $$");
-  await expect(sql`SELECT ${noon} AT TIME ZONE 'No/Where'`.execute(client.db)).rejects.toThrow(/not recognized/);
-});
-
 test("a second opener is refused, in the same process too", async () => {
   await using home = await makeFolder();
   using _ownership = acquireOwnership(home.path);

@@ -3,7 +3,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { collectGarbage } from "../collect-garbage.ts";
 import { PmlError, toErrorReport } from "../errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
-import { leaveFilesOnDisk, readEngineFile } from "./engine-files.ts";
+import { compileEngine } from "./engine-module.ts";
 import { createPlanKeeper } from "./plan-keeper.ts";
 import { createWalKeeper } from "./wal-keeper.ts";
 import { findEngineDeath } from "./wire-answer.ts";
@@ -20,9 +20,7 @@ const send = (message: FromWorker): void => port.postMessage(message);
 const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
-  const pgliteWasmModule = await WebAssembly.compile(readEngineFile("pglite.wasm"));
-  const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule });
-  leaveFilesOnDisk(engine);
+  const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
   collectGarbage(); // the little that is made from here on would not bring it about
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
