@@ -11,3 +11,10 @@ export function collectGarbage(): void {
   setFlagsFromString("--no-expose-gc");
   collect();
 }
+
+const LATER_MS = 10_000;
+
+/** The same for what a start left, when nobody waits for the start any more. */
+export function collectGarbageLater(): void {
+  setTimeout(collectGarbage, LATER_MS).unref();
+}

@@ -1,6 +1,6 @@
 import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
-import { collectGarbage } from "../collect-garbage.ts";
+import { collectGarbageLater } from "../collect-garbage.ts";
 
 /** Both halves of the space for new objects: with half of it collections take a quarter of a call's time, with twice of it no less. */
 const YOUNG_BYTES = 4 * 1024 * 1024;
@@ -20,7 +20,7 @@ export function keepHeapSmall(): void {
 /** Called when everything is loaded: the space for new objects grows to what calls need, that for old ones little by little. */
 export function settleHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-  collectGarbage(); // of what loading left: what grows by a part starts from less
+  collectGarbageLater(); // what grows by a part starts from less
   if (youngBytes() >= YOUNG_BYTES) return;
   letYoungGrow(2);
   const observer = new PerformanceObserver(() => {
