@@ -12,12 +12,6 @@ if (process.argv[2] === "mcp" && process.argv.length === 3) {
   const home = resolveHome(environment);
   process.exit(await runShim({ home, serveArguments: ["--exit-when-idle"], input, output, errors }));
 } else {
-  if (process.argv[2] === "serve") {
-    const { startAgainTold } = await import("./daemon/small-malloc.ts");
-    startAgainTold(resolveHome(environment), environment);
-    const { keepHeapSmall } = await import("./daemon/small-heap.ts");
-    keepHeapSmall();
-  }
   const { runCli } = await import("./cli/run-cli.ts");
   process.exitCode = await runCli(process.argv.slice(2));
 }

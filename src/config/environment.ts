@@ -28,17 +28,10 @@ export function readTerminalWishes(env: Environment = environment): TerminalWish
   return { color: env["TERM"] === "dumb" ? false : undefined, ci };
 }
 
-/**
- * Read by glibc. The daemon has a dozen threads, each with a heap of malloc; by itself glibc would learn from the first large
- * piece that is freed to keep megabytes free in each of them.
- */
-export const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
-const TRIM_BYTES = 128 * 1024;
-
-/** The environment of a daemon: that of whoever starts it, as it would be in a shell, and what saves it memory. */
+/** The environment a daemon gets when a client starts it: the client's own, as it would be in a shell. */
 export function childEnvironment(home: string, env: Environment = environment): Record<string, string> {
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { [TRIM_VARIABLE]: String(TRIM_BYTES), ...Object.fromEntries(defined), PML_HOME: home };
+  return { ...Object.fromEntries(defined), PML_HOME: home };
 }
 
 /**

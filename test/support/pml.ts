@@ -20,13 +20,10 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** What a daemon is told by whoever starts it; by itself it would start twice. */
-const TOLD = { MALLOC_TRIM_THRESHOLD_: "131072" };
-
 /** The environment of a test: nothing of the tester's own PML gets in, and no servers but those it configures. */
 export function testEnvironment({ home, env = {} }: RunOptions): Record<string, string> {
   const config = existsSync(join(home, "pml.json")) ? {} : { PML_CONFIG: join(import.meta.dirname, "no-servers.json") };
-  return { ...TOLD, PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...config, ...env };
+  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...config, ...env };
 }
 
 export function spawnPml(args: readonly string[], options: RunOptions): ChildProcess {

@@ -1,7 +1,7 @@
+import { setFlagsFromString } from "node:v8";
 import { InvalidArgumentError } from "commander";
 import { environment, shareCompileCache } from "../../config/environment.ts";
 import type { Config } from "../../config/load-config.ts";
-import { keepHeapSmall, settleHeap } from "../../daemon/small-heap.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../errors.ts";
 import type { Answer, Command, CommandOption } from "../command.ts";
@@ -40,7 +40,6 @@ export const serve: Command = {
         exitWhenIdle: options["exitWhenIdle"] === true,
         onLost: (error) => process.exit(terminal.fail(error)),
         onReady: ({ url }) => {
-          settleHeap();
           report({ kind: "ready" });
           if (!terminal.options.quiet && !inBackground)
             terminal.say(`PML is ready at ${url}  (PML_HOME ${config.home}, stop with Ctrl+C)`);
@@ -53,6 +52,15 @@ export const serve: Command = {
     return { data: { stopped: true }, text: "" };
   },
 };
+
+/**
+ * By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less
+ * here. Several threads would take longer for so little, above all where they have to wait for a processor, and
+ * hold on to more memory. Set before the daemon's modules are loaded, since loading them is what makes it grow first.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1 --no-parallel-scavenge");
+}
 
 /** Whoever started this process in the background waits to hear how it went. */
 function reportToParent(): (report: StartReport) => void {

@@ -1,6 +1,5 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { collectGarbage } from "../../collect-garbage.ts";
 import type { Embedder, Urgency } from "./embedder.ts";
 import type { FromModel, ToModel } from "./model-messages.ts";
 
@@ -86,10 +85,8 @@ class ModelThread {
   }
 
   #receive(message: FromModel): void {
-    if (message.kind === "ready") {
-      this.#ready = true;
-      collectGarbage(); // of what was read for it here: it is the last that a process loads
-    } else if (message.kind === "unusable") {
+    if (message.kind === "ready") this.#ready = true;
+    else if (message.kind === "unusable") {
       return this.#fail(new Error(`the model could not be loaded: ${message.reason}`));
     } else {
       const current = this.#current;
