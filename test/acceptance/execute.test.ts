@@ -131,12 +131,13 @@ describe("running code", () => {
     await using scene = await openScene();
     const { home } = scene;
     await using connected = await connectClient(home.path);
-    const code = `await mcp.counting.add({ key: args.key + " before" }); await mcp.counting.slow({ ms: args.ms });
-      return await mcp.counting.add({ key: args.key + " after" })`;
+    const code = `await mcp.counting.add({ key: args.key + " before" }); await mcp.counting.read({ key: args.key });
+      await mcp.counting.slow({ ms: args.ms }); return await mcp.counting.add({ key: args.key + " after" })`;
     // So that the second run is an ordinary one: the first of a program is kept in another way.
     await execute(connected.client, { code, args: { key: "first", ms: 1 } });
     const cut = execute(connected.client, { code, args: { key: "second", ms: 3_000 } }).catch(() => undefined);
-    await until("the first half is done", () => scene.happened().includes("add second before"));
+    // Only then the program has the answer to what it did; before, a person would have to decide.
+    await until("the first half is done", () => scene.happened().includes("read second"));
     process.kill(home.daemonPid, "SIGKILL");
     await cut;
     await runJson(["up"], { home: home.path });
