@@ -6,7 +6,7 @@
 import { openUtcp } from "./utcp.mjs";
 
 const [prefix, command, ...args] = process.argv.slice(2);
-const { client, from } = await openUtcp(prefix, command, args);
+const { run, from } = await openUtcp(prefix, command, args);
 const ivm = from("isolated-vm");
 
 /** The least that can be done: an isolate, a context, the code, and its result as JSON. */
@@ -24,7 +24,7 @@ async function runBare(code) {
 async function time(kind, code) {
   const started = performance.now();
   if (kind === "bare") await runBare(code);
-  else await client.callToolChain(code);
+  else await run(code);
   return performance.now() - started;
 }
 

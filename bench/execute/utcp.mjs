@@ -17,5 +17,11 @@ export async function openUtcp(prefix, command, args) {
     call_template_type: "mcp",
     config: { mcpServers: { everything } },
   });
-  return { client, from };
+  /** It tells of a failure only among its logs. */
+  const run = async (code) => {
+    const { result, logs } = await client.callToolChain(code);
+    if (result === null) throw new Error(`UTCP: ${logs.join("; ")}`);
+    return result;
+  };
+  return { run, from };
 }
