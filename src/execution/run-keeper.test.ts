@@ -1,5 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type RawBuilder, sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
@@ -34,6 +34,15 @@ function linesOf({ seen }: { readonly seen: readonly (readonly unknown[])[] }): 
   return ends.map((end) => `end ${end.id} ${JSON.stringify(end)}`);
 }
 
+/** A start that finds these lines, and what it complains of. */
+async function startWith(client: DatabaseClient, path: string, lines: readonly string[]): Promise<string[]> {
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+  const errors: string[] = [];
+  const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
+  await openRunKeeper({ client, home: dirname(path), log })[Symbol.asyncDispose]();
+  return errors;
+}
+
 test("what a process that died had promised is carried out at the next start, and only once", async () => {
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
@@ -48,12 +57,7 @@ test("what a process that died had promised is carried out at the next start, an
 
   const path = join(folder.path, "runs.log");
   const lines = linesOf(watched);
-  writeFileSync(path, ["not JSON", ...lines, ...lines].map((line) => `${line}\n`).join(""));
-  const errors: string[] = [];
-  const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
-  {
-    await using _keeper = openRunKeeper({ client, home: folder.path, log });
-  }
+  const errors = await startWith(client, path, ["not JSON", ...lines, ...lines]);
   expect(errors).toEqual(["what was kept of a run cannot be read"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(2);
   expect(readFileSync(path, "utf8")).toBe("");
@@ -132,12 +136,7 @@ test("an end that the database refuses does not cost the others, and is not trie
   const [, second = "", third = "", fourth = ""] = linesOf(watched);
   const path = join(folder.path, "runs.log");
   const refused = third.replaceAll(capabilityId, "00000000-0000-7000-8000-000000000000");
-  writeFileSync(path, [second, refused, fourth].map((line) => `${line}\n`).join(""));
-  const errors: string[] = [];
-  const log = { error: (_fields: unknown, message = "") => void errors.push(message) };
-  {
-    await using _keeper = openRunKeeper({ client, home: folder.path, log });
-  }
+  const errors = await startWith(client, path, [second, refused, fourth]);
   expect(errors).toEqual(["what was kept of a run could not be stored"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(3);
   expect(readFileSync(path, "utf8")).toBe("");
@@ -181,13 +180,11 @@ test("notes that come again after a crash change nothing in a run that was stopp
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   const path = join(folder.path, "runs.log");
-  const parts = { client, home: folder.path, log: silent };
-  const lines = [describeNote(run, decisions(0, 1), lease), describeNote(run, decisions(2))]
-    .map((note) => `note ${run.id} ${note}\n`)
-    .join("");
+  const lines = [describeNote(run, decisions(0, 1), lease), describeNote(run, decisions(2))].map(
+    (note) => `note ${run.id} ${note}`,
+  );
   const comeAgain = async (): Promise<unknown> => {
-    writeFileSync(path, lines);
-    await openRunKeeper(parts)[Symbol.asyncDispose]();
+    expect(await startWith(client, path, lines)).toEqual([]);
     const found = await findRun(client.db, scope, run.id);
     return { state: found?.state, owner: found?.owner, entries: await readJournal(client.db, scope, run.id) };
   };
