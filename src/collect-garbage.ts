@@ -1,20 +1,46 @@
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/**
- * Collects all garbage of this thread, and gives the room back. For what is done once and leaves much, in a thread that will
- * make so little more that nothing would be collected for long.
- */
+let collect: (() => void) | undefined;
+
+/** Collects all garbage of this thread, and gives the room back. */
 export function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  setFlagsFromString("--no-expose-gc");
-  collect();
+  collect ??= findCollector();
+  collect?.();
 }
 
-const LATER_MS = 10_000;
+/** The flag is the whole process's: when another thread takes it back in this moment there is none, until the next time. */
+function findCollector(): (() => void) | undefined {
+  setFlagsFromString("--expose-gc");
+  const found = runInNewContext("globalThis.gc") as (() => void) | undefined;
+  setFlagsFromString("--no-expose-gc");
+  return found;
+}
 
-/** The same for what a start left, when nobody waits for the start any more. */
-export function collectGarbageLater(): void {
-  setTimeout(collectGarbage, LATER_MS).unref();
+const LOOK_EVERY_MS = 10_000;
+/** Of the time: in a thread that works for less hardly anybody waits, and that not for long (50 ms in the gateway's own). */
+const QUIET = 0.2;
+const WORTH_BYTES = 8 * 1024 * 1024;
+
+/**
+ * From now on collects the garbage of this thread whenever it has little else to do and there is enough of it. The engine
+ * itself does so when it needs room; in a process that idles for most of the day, what a start or a busy minute left would stay.
+ */
+export function collectWhenQuiet(lookEveryMs = LOOK_EVERY_MS): Disposable {
+  let looked = performance.eventLoopUtilization();
+  let left = 0;
+  const look = (): void => {
+    const { utilization } = performance.eventLoopUtilization(looked);
+    looked = performance.eventLoopUtilization();
+    if (utilization > QUIET || heldBytes() < left + WORTH_BYTES) return;
+    collectGarbage();
+    left = heldBytes();
+  };
+  const timer = setInterval(look, lookEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function heldBytes(): number {
+  const { total_heap_size, external_memory } = getHeapStatistics();
+  return total_heap_size + external_memory;
 }

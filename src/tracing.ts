@@ -3,12 +3,19 @@ import {
   context,
   type Context,
   createTraceState,
+  ProxyTracerProvider,
   type Span,
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
 
 export const tracer = trace.getTracer("pml");
+
+/** Whether there is an OpenTelemetry SDK in the process; without one spans would be made for nobody, two for each call. */
+export function isTracing(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer("pml") !== undefined;
+}
 
 /**
  * Runs a piece of work inside a span. Without an OpenTelemetry SDK in the process this costs nothing;
@@ -20,6 +27,7 @@ export function traced<T>(
   work: () => Promise<T>,
   parent: Context = context.active(),
 ): Promise<T> {
+  if (!isTracing()) return work();
   return tracer.startActiveSpan(name, { attributes }, parent, async (span) => {
     try {
       return await work();

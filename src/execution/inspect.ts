@@ -6,7 +6,7 @@ import { OWNER, type Scope } from "../capabilities/scope.ts";
 import { markVerified } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonSchema, JsonValue } from "../json.ts";
 import { type EdgeStatistics, readEdges } from "../graph/edge-store.ts";
 import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
 import type { SeenSchema } from "../learning/output-schema.ts";
@@ -66,6 +66,10 @@ export class Inspector {
 
   constructor(options: InspectorOptions) {
     this.#options = options;
+  }
+
+  parametersOf(code: string): JsonSchema {
+    return this.#options.programs.parametersOf(code);
   }
 
   async list(scope: Scope, filter: RunFilter): Promise<RunSummary[]> {

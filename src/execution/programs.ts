@@ -11,10 +11,10 @@ import { insertDependencies } from "../capabilities/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../errors.ts";
 import { type GraphEdge, insertInferredEdges } from "../graph/edge-store.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonSchema, JsonValue } from "../json.ts";
 import { structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../log.ts";
-import { type AnalysedPrograms, keep } from "./analysed-programs.ts";
+import { type AnalysedPrograms, keep, SyntaxFailure } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import { looksSecret } from "./redact.ts";
 import type { NewProgram } from "./requests.ts";
@@ -60,6 +60,16 @@ export class Programs {
   /** Names, states and versions may have changed: they are read again. */
   forget(): void {
     this.#options.registry.forget();
+  }
+
+  /** What a program wants in `args`. Nothing is known of one that cannot be read; whoever runs it is told why. */
+  parametersOf(code: string): JsonSchema {
+    try {
+      return this.#options.analysed.analyse(code).parameters;
+    } catch (error) {
+      if (error instanceof SyntaxFailure) return {};
+      throw error;
+    }
   }
 
   async fromCode(asker: Asker, code: string, wanted: NewProgram): Promise<Runnable> {

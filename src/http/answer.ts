@@ -12,9 +12,9 @@ export function sendNotFound(response: ServerResponse, name: string): void {
   });
 }
 
-const MOST_BYTES = 64 * 1024;
+const MOST_BYTES = 1024 * 1024;
 
-/** The body of a request of the command line, which is small. */
+/** The body of a request of the command line, which has a program in it at most. */
 export async function readBody<T>(request: IncomingMessage, schema: z.ZodType<T>): Promise<T> {
   const chunks: Buffer[] = [];
   let size = 0;

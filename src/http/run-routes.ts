@@ -1,10 +1,14 @@
 import type { IncomingMessage } from "node:http";
+import { z } from "zod";
 import type { App } from "../app.ts";
 import type { RunState } from "../execution/run-store.ts";
+import { readBody } from "./answer.ts";
 import { answer, type Route } from "./http-server.ts";
 
 const MOST_RUNS = 1_000;
 const DEFAULT_RUNS = 20;
+
+const program = z.strictObject({ code: z.string() });
 
 /** What was run, and the programs behind it. */
 export function createRunRoutes({ inspector, scope }: App): Route[] {
@@ -38,6 +42,12 @@ export function createRunRoutes({ inspector, scope }: App): Route[] {
       path: "/api/capability",
       handle: (request, response) =>
         answer(response, () => inspector.capability(scope, readQuery(request).get("name") ?? "")),
+    },
+    {
+      method: "POST",
+      path: "/api/parameters",
+      handle: (request, response) =>
+        answer(response, async () => inspector.parametersOf((await readBody(request, program)).code)),
     },
   ];
 }

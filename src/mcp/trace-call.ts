@@ -1,6 +1,6 @@
 import { type ServerContext, TRACEPARENT_META_KEY } from "@modelcontextprotocol/server";
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import { contextOf, findTraceparent, tracer } from "../tracing.ts";
+import { contextOf, findTraceparent, isTracing, tracer } from "../tracing.ts";
 import { errorCode } from "./error-code.ts";
 
 export interface PassedMeta {
@@ -26,6 +26,7 @@ export function traceCall<T extends object>(
   work: (call: CallTrace) => Promise<T>,
 ): Promise<T> {
   const sent: Record<string, unknown> = { ...ctx.mcpReq._meta };
+  if (!isTracing()) return work({ meta: passMeta(sent, undefined), found: () => undefined });
   const parent = contextOf(sent);
   const attributes = { "mcp.method.name": method, "pml.era": ctx.mcpReq.envelope === undefined ? "legacy" : "modern" };
   return tracer.startActiveSpan(method, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {

@@ -94,3 +94,17 @@ test("names, tags, copies and pipelines can be made and undone", async () => {
   expect((await pml("restore", "util:copy")).stdout).toBe("Restored util:copy\n");
   expect(await json("stats", "--since", "24h")).toMatchObject({ days: 1 });
 });
+
+test("exec gives a program numbers where it wants them, by its tools' schemas too, and leaves other text alone", async () => {
+  const file = join(home.path, "arguments.ts");
+  writeFileSync(
+    file,
+    "const { items } = await mcp.counting.list({ length: args.length }); return [items.length, args.zip]",
+  );
+  const made = await json("exec", file, "--arg", "length=3", "zip=01234");
+  expect(made).toMatchObject({ status: "success", result: [3, "01234"] });
+  const wrong = await pml("exec", file, "--arg", "length=three", "zip=01234");
+  expect([wrong.code, wrong.stderr]).toEqual([EXIT.toolError, expect.stringContaining("expected number")]);
+  writeFileSync(file, "return args.length +");
+  expect((await pml("exec", file, "--arg", "length=3")).stderr).toContain("line 1");
+});

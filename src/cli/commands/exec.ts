@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
+import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import { PmlError } from "../../errors.ts";
+import type { JsonSchema } from "../../json.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
-import type { Command } from "../command.ts";
+import type { Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { executeThroughGateway } from "../execute.ts";
 
@@ -32,7 +35,7 @@ export const exec: Command = {
     return executeThroughGateway(daemon, {
       intent,
       code,
-      args: readArguments(input.options),
+      args: readArguments(input.options, await findParameters(daemon, code, input.options)),
       ...(name === undefined ? {} : { name }),
       ...(onConflict === undefined ? {} : { on_conflict: onConflict }),
       ...(versionTag === undefined ? {} : { version_tag: versionTag }),
@@ -40,6 +43,11 @@ export const exec: Command = {
     });
   },
 };
+
+/** What the program wants, so that a number can be given as one. */
+async function findParameters(daemon: DaemonAddress, code: string, { arg }: OptionValues): Promise<JsonSchema> {
+  return arg === undefined ? {} : callDaemon<JsonSchema>(daemon, "POST", "/api/parameters", { code });
+}
 
 async function readProgram(file: string): Promise<string> {
   try {

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { collectGarbage } from "../../collect-garbage.ts";
+import { collectGarbage, collectWhenQuiet } from "../../collect-garbage.ts";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
@@ -19,6 +19,7 @@ await serveTexts(() => {
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
   collectGarbage();
+  collectWhenQuiet();
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
 });
