@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { runJson, runPml } from "../test/support/pml.ts";
 import { measureLists } from "./gateway/lists.ts";
 import { startLoad } from "./gateway/load.ts";
-import { startTargets, type Target } from "./gateway/targets.ts";
+import { gatewayHome, startTargets, type Target } from "./gateway/targets.ts";
 import { readMemory } from "./storage/daemon.ts";
 import type { Benchmark, Session } from "./support/benchmark.ts";
 import { interleave, timeEach } from "./support/interleave.ts";
@@ -18,6 +20,9 @@ const CALLS_AT_ONCE = 160;
 /** A lean client makes them in less time, of which a round should have enough. */
 const LEAN_CALLS = 800;
 const MESSAGE = "x".repeat(64);
+const LOAD_LIMIT_MS = 60_000;
+/** Long enough for a gateway that tidies up when it has the time. */
+const QUIET_MS = 30_000;
 
 const PEERS = ["mcp-hub", "mcp-proxy", "supergateway"];
 const columns = ["direct stdio", "PML stdio", "direct HTTP", "PML HTTP", ...PEERS, "no gateway"];
@@ -34,18 +39,37 @@ export const gateway: Benchmark = {
     session.progress("starting the server seven times, and three other gateways");
     const targets = await startTargets(folder);
     for (const target of targets) stack.use(target);
+    await loadSearch(session, folder);
     await measureLatency(session, targets);
     await measureThroughput(session, targets);
     await measureLeanThroughput(session, targets);
-    for (const { name, pid } of targets) {
-      const memory = pid === undefined ? undefined : readMemory(pid);
-      if (memory !== undefined) {
-        const goal = name.startsWith("PML") ? { goal: { atMost: 300 } } : {};
-        session.record({ row: "memory of the gateway", unit: "MB", column: name, value: memory.rssMb, ...goal });
-      }
-    }
+    recordMemory(session, targets, "memory, at the end of all calls");
+    session.progress(`${QUIET_MS / 1000} s without calls`);
+    await setTimeout(QUIET_MS, undefined, { signal: session.signal });
+    recordMemory(session, targets, `memory, ${QUIET_MS / 1000} s later`);
   },
 };
+
+/** As in a gateway that somebody uses: the model of its search is in memory, and nothing is being embedded. */
+async function loadSearch(session: Session, folder: string): Promise<void> {
+  session.progress("loading the model of PML's search");
+  const home = gatewayHome(folder);
+  await runPml(["discover", "say something back"], { home });
+  for (const deadline = Date.now() + LOAD_LIMIT_MS; Date.now() < deadline; await setTimeout(500)) {
+    const { model } = await runJson<{ model: { state: string } }>(["index", "status"], { home });
+    if (model.state === "ready") return;
+  }
+  throw new Error("the model of the search did not get ready");
+}
+
+function recordMemory(session: Session, targets: readonly Target[], row: string): void {
+  for (const { name, pid } of targets) {
+    const memory = pid === undefined ? undefined : readMemory(pid);
+    if (memory === undefined) continue;
+    const goal = name.startsWith("PML") ? { goal: { atMost: 300 } } : {};
+    session.record({ row, unit: "MB", column: name, value: memory.rssMb, ...goal });
+  }
+}
 
 async function measureLatency(session: Session, targets: readonly Target[]): Promise<void> {
   session.progress(`${ROUNDS} rounds of ${CALLS_PER_ROUND} calls each`);

@@ -35,9 +35,14 @@ export interface HttpTarget {
 const { command, args } = servers.everything;
 const START_LIMIT_MS = 30_000;
 
+/** PML_HOME of the gateway that is measured. */
+export function gatewayHome(folder: string): string {
+  return join(folder, "home");
+}
+
 export async function startTargets(folder: string): Promise<Target[]> {
   const peers = await installPeers();
-  const home = join(folder, "home");
+  const home = gatewayHome(folder);
   mkdirSync(home);
   writeConfig(home, { mcpServers: { everything: servers.everything } });
   const daemon = await startDaemon(home);
