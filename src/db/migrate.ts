@@ -10,13 +10,15 @@ const folder = new URL("./migrations/", import.meta.url);
 /** Brings the schema up to this version of PML. Several processes may try at once; one does it. */
 export async function migrate(db: Db): Promise<void> {
   const migrations = await readMigrations();
+  const applied = await readApplied(db);
+  refuseNewerSchema(applied, migrations);
+  if (applied.length === Object.keys(migrations).length) return; // as nearly always; the migrator takes far longer to see it
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => migrations },
     migrationTableName: MIGRATION_TABLE,
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
   });
-  await refuseNewerSchema(db, migrations);
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw new Error(`The database could not be migrated: ${describe(error)}`, { cause: error });
 }
@@ -30,13 +32,16 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function refuseNewerSchema(db: Db, known: Record<string, Migration>): Promise<void> {
+async function readApplied(db: Db): Promise<string[]> {
   const { rows } = await sql<{ exists: boolean }>`SELECT to_regclass(${MIGRATION_TABLE}) IS NOT NULL AS exists`.execute(
     db,
   );
-  if (rows[0]?.exists !== true) return;
-  const applied = await db.selectFrom(MIGRATION_TABLE).select("name").execute();
-  const unknown = applied.map(({ name }) => name).filter((name) => !(name in known));
+  if (rows[0]?.exists !== true) return [];
+  return (await db.selectFrom(MIGRATION_TABLE).select("name").execute()).map(({ name }) => name);
+}
+
+function refuseNewerSchema(applied: readonly string[], known: Readonly<Record<string, Migration>>): void {
+  const unknown = applied.filter((name) => !(name in known));
   if (unknown.length === 0) return;
   throw new PmlError(
     "schema_newer",

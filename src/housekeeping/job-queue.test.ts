@@ -30,6 +30,26 @@ describe.each(engines)("the job queue on %s", (engine) => {
     expect(runs).toBe(1);
   });
 
+  test("takes over what an earlier start left, and a time that is new", async () => {
+    await using client = await openTestDatabase(engine);
+    const readTimes = async (): Promise<unknown[]> =>
+      (await client.execute("SELECT name, cron, updated_on FROM pgboss.schedule ORDER BY name")).rows;
+    const [same, moved] = ["same", "moved"].map((name) => ({ name, cron: yearly, run: async () => undefined }));
+    await (await start(client, [same!, moved!]))[Symbol.asyncDispose]();
+    const before = await readTimes();
+    let runs = 0;
+    const later = [
+      { ...moved!, cron: "0 0 2 1 *" },
+      { ...same!, run: async () => void (runs += 1) },
+    ];
+    await using queue = await start(client, later);
+    const [movedNow, sameNow] = await readTimes();
+    expect(movedNow).toMatchObject({ name: "moved", cron: "0 0 2 1 *" });
+    expect(sameNow).toEqual(before[1]);
+    await queue.trigger("same");
+    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+  });
+
   test("tries a job again that failed", async () => {
     await using client = await openTestDatabase(engine);
     let runs = 0;

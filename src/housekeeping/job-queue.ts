@@ -34,15 +34,21 @@ export async function startJobs({ client, jobs, onError }: JobQueueOptions): Pro
   });
   boss.on("error", onError);
   await boss.start();
-  for (const job of jobs) await startJob(boss, job);
+  await prepareQueues(boss, jobs);
+  for (const { name, run } of jobs)
+    await boss.work(name, { notifyPollingIntervalSeconds: BACKSTOP_SECONDS }, () => run());
   return {
     trigger: async (name) => void (await boss.send(name)),
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: 5_000 }),
   };
 }
 
-async function startJob(boss: PgBoss, job: Job): Promise<void> {
-  await boss.createQueue(job.name, { policy: "singleton", notify: true });
-  await boss.schedule(job.name, job.cron, {}, { missed: "once" });
-  await boss.work(job.name, { notifyPollingIntervalSeconds: BACKSTOP_SECONDS }, () => job.run());
+/** What an earlier start left is not made again: that would be most of what a start asks of the database. */
+async function prepareQueues(boss: PgBoss, jobs: readonly Job[]): Promise<void> {
+  const queues = new Set((await boss.getQueues()).map(({ name }) => name));
+  const crons = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]));
+  for (const { name, cron } of jobs) {
+    if (!queues.has(name)) await boss.createQueue(name, { policy: "singleton", notify: true });
+    if (crons.get(name) !== cron) await boss.schedule(name, cron, {}, { missed: "once" });
+  }
 }
