@@ -35,8 +35,8 @@ export async function startJobs({ client, jobs, onError }: JobQueueOptions): Pro
   boss.on("error", onError);
   await boss.start();
   await prepareQueues(boss, jobs);
-  for (const { name, run } of jobs)
-    await boss.work(name, { notifyPollingIntervalSeconds: BACKSTOP_SECONDS }, () => run());
+  for (const job of jobs)
+    await boss.work(job.name, { notifyPollingIntervalSeconds: BACKSTOP_SECONDS }, () => job.run());
   return {
     trigger: async (name) => void (await boss.send(name)),
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: 5_000 }),
