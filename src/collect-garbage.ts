@@ -18,8 +18,8 @@ function findCollector(): (() => void) | undefined {
 }
 
 const LOOK_EVERY_MS = 10_000;
-/** Of the time: in a thread that works for less hardly anybody waits, and that not for long (50 ms in the gateway's own). */
-const QUIET = 0.2;
+/** Of the time. A thread that works for less has room for the 50 ms that it takes in the gateway's own, once in a while. */
+const QUIET = 0.5;
 const WORTH_BYTES = 8 * 1024 * 1024;
 
 /**
