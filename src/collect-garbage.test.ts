@@ -39,4 +39,7 @@ test("a thread that has little to do is collected, one that works is not", async
   expect(garbage.deref()).toBeDefined();
   await sleep(everyMs * 4);
   expect(garbage.deref()).toBeUndefined();
+  const little = await makeOldGarbage();
+  await sleep(everyMs * 4);
+  expect(little.deref()).toBeDefined(); // not worth it
 });

@@ -1,7 +1,7 @@
 import { context, trace, TraceFlags } from "@opentelemetry/api";
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { contextOf, findTraceparent, isTraceparent, traced, tracer } from "./tracing.ts";
+import { contextOf, findTraceparent, isTraceparent, isTracing, traced, tracer } from "./tracing.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
@@ -23,6 +23,11 @@ test("without an SDK a span of a caller's trace has nothing of its own to tell",
   const parent = contextOf(carrier);
   tracer.startActiveSpan("work", {}, parent, (span) => expect(findTraceparent(span, parent)).toBeUndefined());
   tracer.startActiveSpan("work", (span) => expect(findTraceparent(span)).toBeUndefined());
+});
+
+test("without an SDK nothing is traced, and work is done all the same", async () => {
+  expect(isTracing()).toBe(false);
+  expect(await traced("work", {}, async () => 3)).toBe(3);
 });
 
 describe("with an SDK", () => {

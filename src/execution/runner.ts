@@ -207,7 +207,9 @@ export function checkArguments({ capability }: Runnable, given: JsonObject): Jso
   const args = mergeDefaults(given, capability.parameters);
   const problem = findArgumentProblem(args, capability.parameters);
   if (problem === undefined) return args;
-  throw new PmlError("arguments_invalid", problem, { hint: "Pass the program's parameters in args." });
+  throw new PmlError("arguments_invalid", problem, {
+    hint: "Pass the program's parameters in args; on the command line with --arg name=value or --args-json.",
+  });
 }
 
 export function isOver({ state }: StoredRun): boolean {

@@ -33,19 +33,23 @@ describe.each(engines)("the job queue on %s", (engine) => {
   test("takes over what an earlier start left, and a time that is new", async () => {
     await using client = await openTestDatabase(engine);
     const readTimes = async (): Promise<unknown[]> =>
-      (await client.execute("SELECT name, cron, updated_on FROM pgboss.schedule ORDER BY name")).rows;
-    const [same, moved] = ["same", "moved"].map((name) => ({ name, cron: yearly, run: async () => undefined }));
-    await (await start(client, [same!, moved!]))[Symbol.asyncDispose]();
+      (await client.execute("SELECT name, cron, options, updated_on FROM pgboss.schedule ORDER BY name")).rows;
+    const [same, moved, other] = ["same", "moved", "other"].map((name) => ({
+      name,
+      cron: yearly,
+      run: async () => undefined,
+    }));
+    await (await start(client, [same!, moved!, other!]))[Symbol.asyncDispose]();
+    // as a version with other options would have left it
+    await client.execute(`UPDATE pgboss.schedule SET options = '{}' WHERE name = 'other'`);
     const before = await readTimes();
     let runs = 0;
-    const later = [
-      { ...moved!, cron: "0 0 2 1 *" },
-      { ...same!, run: async () => void (runs += 1) },
-    ];
+    const later = [{ ...moved!, cron: "0 0 2 1 *" }, { ...same!, run: async () => void (runs += 1) }, other!];
     await using queue = await start(client, later);
-    const [movedNow, sameNow] = await readTimes();
+    const [movedNow, otherNow, sameNow] = await readTimes();
     expect(movedNow).toMatchObject({ name: "moved", cron: "0 0 2 1 *" });
-    expect(sameNow).toEqual(before[1]);
+    expect(otherNow).toMatchObject({ name: "other", options: { missed: "once" } });
+    expect(sameNow).toEqual(before[2]);
     await queue.trigger("same");
     await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
   });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { PgBoss } from "pg-boss";
 import type { DatabaseClient } from "../db/client.ts";
 
@@ -43,12 +44,16 @@ export async function startJobs({ client, jobs, onError }: JobQueueOptions): Pro
   };
 }
 
-/** What an earlier start left is not made again: that would be most of what a start asks of the database. */
+const SCHEDULE_OPTIONS = { missed: "once" } as const;
+
+/** What an earlier start left is not made again, which would be a transaction and a write for each job at every start. */
 async function prepareQueues(boss: PgBoss, jobs: readonly Job[]): Promise<void> {
   const queues = new Set((await boss.getQueues()).map(({ name }) => name));
-  const crons = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]));
+  const schedules = new Map((await boss.getSchedules()).map((schedule) => [schedule.name, schedule]));
   for (const { name, cron } of jobs) {
+    const known = schedules.get(name);
+    const isSame = known?.cron === cron && isDeepStrictEqual(known.options, SCHEDULE_OPTIONS);
     if (!queues.has(name)) await boss.createQueue(name, { policy: "singleton", notify: true });
-    if (crons.get(name) !== cron) await boss.schedule(name, cron, {}, { missed: "once" });
+    if (!isSame) await boss.schedule(name, cron, {}, SCHEDULE_OPTIONS);
   }
 }

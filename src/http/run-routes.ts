@@ -1,8 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { App } from "../app.ts";
 import type { RunState } from "../execution/run-store.ts";
-import { readBody } from "./answer.ts";
+import { readBody, readQuery } from "./answer.ts";
 import { answer, type Route } from "./http-server.ts";
 
 const MOST_RUNS = 1_000;
@@ -18,12 +17,11 @@ export function createRunRoutes({ inspector, scope }: App): Route[] {
       path: "/api/runs",
       handle: (request, response) =>
         answer(response, () => {
-          const query = readQuery(request);
-          const limit = Number(query.get("limit") ?? DEFAULT_RUNS);
-          const state = query.get("state");
+          const limit = Number(readQuery(request, "limit") ?? DEFAULT_RUNS);
+          const state = readQuery(request, "state");
           return inspector.list(scope, {
             limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MOST_RUNS) : DEFAULT_RUNS,
-            ...(state === null ? {} : { states: [state as RunState] }),
+            ...(state === undefined ? {} : { states: [state as RunState] }),
           });
         }),
     },
@@ -41,7 +39,7 @@ export function createRunRoutes({ inspector, scope }: App): Route[] {
       method: "GET",
       path: "/api/capability",
       handle: (request, response) =>
-        answer(response, () => inspector.capability(scope, readQuery(request).get("name") ?? "")),
+        answer(response, () => inspector.capability(scope, readQuery(request, "name") ?? "")),
     },
     {
       method: "POST",
@@ -50,8 +48,4 @@ export function createRunRoutes({ inspector, scope }: App): Route[] {
         answer(response, async () => inspector.parametersOf((await readBody(request, program)).code)),
     },
   ];
-}
-
-function readQuery({ url = "/" }: IncomingMessage): URLSearchParams {
-  return new URL(url, "http://localhost").searchParams;
 }
