@@ -28,6 +28,7 @@ export const LAYERS: readonly Layer[] = [
       "src/lines.ts",
       "src/log-file.ts",
       "src/log.ts",
+      "src/optimize-early.ts",
       "src/package-info.ts",
       "src/passing-map.ts",
       "src/port-owner.ts",

@@ -19,6 +19,7 @@ import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
 import { describeTools } from "../mcp/describe-tools.ts";
 import { reportNames } from "../mcp/name-report.ts";
 import type { StdioConnections } from "../mcp/stdio-connections.ts";
+import { optimizeEarly } from "../optimize-early.ts";
 import { version } from "../package-info.ts";
 import {
   type DaemonInfo,
@@ -97,6 +98,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _watch = watchConfig({ config, reload, app, configureGateway, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
+  optimizeEarly();
   app.upstreams.connectInBackground();
   using _collector = collectWhenQuiet();
   log.info({ reason: await stop.promise }, "ending");

@@ -2,6 +2,7 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { EXIT, toErrorReport } from "../errors.ts";
 import { readLines, WholeLines } from "../lines.ts";
 import { GOODBYE } from "../mcp/stdio-bridge.ts";
+import { optimizeEarly } from "../optimize-early.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
@@ -137,6 +138,7 @@ class Shim {
     if (daemon.destroyed) throw new Error("the daemon ended while it was adopted");
     this.#daemon = daemon;
     this.#adoptedAt = Date.now();
+    optimizeEarly();
   }
 
   /** The new daemon must know what the client agreed on with the old one; the client must not see it twice. */

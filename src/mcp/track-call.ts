@@ -77,6 +77,6 @@ function estimateBytes(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   let sum = 2;
-  for (const key in value) sum += key.length + estimateBytes((value as Record<string, unknown>)[key]);
+  for (const [key, member] of Object.entries(value)) sum += key.length + estimateBytes(member);
   return sum;
 }

@@ -41,7 +41,7 @@ const INSERT_USES = `
     )
     INSERT INTO audit_log (org, project, id, at, principal_id, action, subject, outcome, details)
     SELECT $1::text, $2::text, id, at, principal, 'tool.call', server || ':' || tool, outcome,
-      jsonb_build_object('client', client) || coalesce(details, '{}') FROM uses`;
+      coalesce(details, jsonb_build_object('client', client)) FROM uses`;
 
 /** Each use is a row of its own and, in the same statement, an entry of the audit log. */
 export async function insertToolUses(
@@ -51,23 +51,29 @@ export async function insertToolUses(
 ): Promise<void> {
   const uses = given.map(toStorable);
   await insertPrincipals(client.db, org, uses);
+  const column = (read: (use: ToolUse) => unknown): unknown => toColumn(uses.map(read));
   await client.executePrepared("insert-uses", INSERT_USES, [
     org,
     project,
-    uses.map(() => newId()),
-    uses.map(({ server }) => server),
-    uses.map(({ tool }) => tool),
-    uses.map(({ principal }) => principal?.id ?? null),
-    uses.map((use) => use.client ?? null),
-    uses.map(({ runId }) => runId ?? null),
-    uses.map(({ outcome }) => outcome),
-    uses.map(({ errorCode }) => errorCode ?? null),
-    uses.map(({ durationMs }) => durationMs),
-    uses.map(({ requestBytes }) => requestBytes),
-    uses.map(({ responseBytes }) => responseBytes),
-    uses.map(({ calledAt }) => calledAt.toISOString()),
-    uses.map(furtherDetails),
+    column(() => newId()),
+    column(({ server }) => server),
+    column(({ tool }) => tool),
+    column(({ principal }) => principal?.id),
+    column((use) => use.client),
+    column(({ runId }) => runId),
+    column(({ outcome }) => outcome),
+    column(({ errorCode }) => errorCode),
+    column(({ durationMs }) => durationMs),
+    column(({ requestBytes }) => requestBytes),
+    column(({ responseBytes }) => responseBytes),
+    column(({ calledAt }) => calledAt.toISOString()),
+    column(unusualDetails),
   ]);
+}
+
+/** Most columns of most batches have nothing in them; to the engine no array at all is as good as one of nothing. */
+function toColumn(values: readonly unknown[]): readonly unknown[] | null {
+  return values.every((value) => value === undefined) ? null : values;
 }
 
 /** Whoever calls for the first time becomes known by it. */
@@ -90,10 +96,14 @@ async function insertPrincipals(db: Db, org: string, uses: readonly ToolUse[]): 
     .execute();
 }
 
-/** What the audit log has besides the client; null for most calls, as JSON in an array is costly to write and to read. */
-function furtherDetails({ errorCode, principal }: ToolUse): string | null {
-  if (!errorCode && principal === undefined) return null;
-  return JSON.stringify({ ...(errorCode ? { error: errorCode } : {}), ...(principal && { principal }) });
+/** What the audit log has when it is more than the client; JSON in an array is costly to write and to read. */
+function unusualDetails({ client, errorCode, principal }: ToolUse): string | undefined {
+  if (!errorCode && principal === undefined) return undefined;
+  return JSON.stringify({
+    client: client ?? null,
+    ...(errorCode ? { error: errorCode } : {}),
+    ...(principal && { principal }),
+  });
 }
 
 /** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
