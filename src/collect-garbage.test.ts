@@ -7,7 +7,7 @@ async function makeOldGarbage(): Promise<WeakRef<object>> {
   const held = Array.from({ length: 1000 }, (_, at) => ({ at }));
   const reference = new WeakRef(held);
   await sleep(0);
-  collectGarbage();
+  collectGarbage("regular");
   expect(held).toHaveLength(1000);
   return reference;
 }
@@ -22,7 +22,7 @@ test("what nothing refers to is gone afterwards", async () => {
   const still = new WeakRef(kept);
   const gone = await makeOldGarbage();
   await sleep(0); // until then a reference is kept by whoever made it
-  collectGarbage();
+  collectGarbage("regular");
   expect(gone.deref()).toBeUndefined();
   expect(still.deref()).toBe(kept);
   expect("gc" in globalThis).toBe(false);

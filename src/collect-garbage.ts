@@ -1,18 +1,25 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-let collect: (() => void) | undefined;
+/**
+ * The engine keeps the room that a regular collection finds, for later. The last resort gives it back, but forgets what was
+ * learned about functions: they have to be compiled again.
+ */
+type Flavor = "regular" | "last-resort";
+type Collect = (options: { type: "major"; execution: "sync"; flavor: Flavor }) => void;
 
-/** Collects all garbage of this thread, and gives the room back. */
-export function collectGarbage(): void {
+let collect: Collect | undefined;
+
+/** Collects all garbage of this thread. */
+export function collectGarbage(flavor: Flavor): void {
   collect ??= findCollector();
-  collect?.();
+  collect?.({ type: "major", execution: "sync", flavor });
 }
 
 /** The flag is the whole process's: when another thread takes it back in this moment there is none, until the next time. */
-function findCollector(): (() => void) | undefined {
+function findCollector(): Collect | undefined {
   setFlagsFromString("--expose-gc");
-  const found = runInNewContext("globalThis.gc") as (() => void) | undefined;
+  const found = runInNewContext("globalThis.gc") as Collect | undefined;
   setFlagsFromString("--no-expose-gc");
   return found;
 }
@@ -25,15 +32,16 @@ const WORTH_BYTES = 8 * 1024 * 1024;
 /**
  * From now on collects the garbage of this thread whenever it has little else to do and there is enough of it. The engine
  * itself does so when it needs room; in a process that idles for most of the day, what a start or a busy minute left would stay.
+ * A start leaves the most, and no function that is often called yet.
  */
 export function collectWhenQuiet(lookEveryMs = LOOK_EVERY_MS): Disposable {
   let looked = performance.eventLoopUtilization();
-  let left = 0;
+  let left: number | undefined;
   const look = (): void => {
     const { utilization } = performance.eventLoopUtilization(looked);
     looked = performance.eventLoopUtilization();
-    if (utilization > QUIET || heldBytes() < left + WORTH_BYTES) return;
-    collectGarbage();
+    if (utilization > QUIET || (left !== undefined && heldBytes() < left + WORTH_BYTES)) return;
+    collectGarbage(left === undefined ? "last-resort" : "regular");
     left = heldBytes();
   };
   const timer = setInterval(look, lookEveryMs).unref();

@@ -43,7 +43,7 @@ describe.each(engines)("usage log on %s", (engine) => {
     expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(5);
   });
 
-  test("under load many calls share a statement", async () => {
+  test("under load many calls share a statement, and a pause is used", async () => {
     await using client = await openTestDatabase(engine);
     let [calls, statements] = [0, 0];
     const watched: typeof client = {
@@ -52,6 +52,10 @@ describe.each(engines)("usage log on %s", (engine) => {
     };
     {
       await using usage = createUsageLog({ client: watched, scope: DEFAULT_SCOPE, log });
+      usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
+      calls += 1;
+      await pause(60);
+      expect(statements).toBe(1);
       for (const end = Date.now() + 500; Date.now() < end; await pause(1)) {
         usage.record({ ...use, tool: "echo", server: "chaos", outcome: "success" });
         calls += 1;

@@ -15,6 +15,8 @@ export interface UsageLogParts {
 
 /** What a kill -9 can lose: calls of the last moments before it, never ones before that. */
 const WRITE_AFTER_MS = 100;
+/** A pause as long as this is a good moment: in the middle of several calls, writing takes a processor from the next one. */
+const PAUSE_MS = 20;
 const ROWS_PER_WRITE = 1_000;
 const MOST_KEPT = 20_000;
 
@@ -22,6 +24,7 @@ const MOST_KEPT = 20_000;
 export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog {
   let waiting: ToolUse[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let latest = 0;
   let writing = Promise.resolve();
 
   const write = async (): Promise<void> => {
@@ -33,22 +36,27 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
       waiting = waiting.slice(batch.length);
     }
   };
-  const schedule = (): void => {
-    timer ??= setTimeout(() => {
+  const schedule = (afterMs: number): void => {
+    if (timer !== undefined) {
+      if (performance.now() < latest) timer.refresh();
+      return;
+    }
+    latest = performance.now() + WRITE_AFTER_MS - PAUSE_MS;
+    timer = setTimeout(() => {
       writing = writing.then(write).catch((error: unknown) => {
         log.error(
           { error: String(error), waiting: waiting.length },
           "tool usage could not be written; it is tried again",
         );
         if (waiting.length > MOST_KEPT) waiting = waiting.slice(-MOST_KEPT);
-        schedule();
+        schedule(WRITE_AFTER_MS);
       });
-    }, WRITE_AFTER_MS);
+    }, afterMs);
   };
   return {
     record(use) {
       waiting.push(use);
-      schedule();
+      schedule(PAUSE_MS);
     },
     async [Symbol.asyncDispose]() {
       clearTimeout(timer);

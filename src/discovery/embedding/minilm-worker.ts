@@ -18,7 +18,7 @@ await serveTexts(() => {
   if (hashFile(weights) !== weightsHash) throw new Error(`${weights} is not the file it should be`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
-  collectGarbage();
+  collectGarbage("last-resort");
   collectWhenQuiet();
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
