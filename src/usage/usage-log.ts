@@ -28,7 +28,6 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
   let writing = Promise.resolve();
 
   const write = async (): Promise<void> => {
-    timer = undefined;
     // What comes meanwhile waits in its turn: under load there would be no end, and a statement for each call.
     for (let left = waiting.length; left > 0; left -= ROWS_PER_WRITE) {
       const batch = waiting.slice(0, Math.min(left, ROWS_PER_WRITE));
@@ -43,6 +42,7 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
     }
     latest = performance.now() + WRITE_AFTER_MS - PAUSE_MS;
     timer = setTimeout(() => {
+      timer = undefined;
       writing = writing.then(write).catch((error: unknown) => {
         log.error(
           { error: String(error), waiting: waiting.length },
