@@ -1,10 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/**
- * The engine keeps the room that a regular collection finds, for later. The last resort gives it back, but forgets what was
- * learned about functions: they have to be compiled again.
- */
+/** The engine keeps the room that a regular collection finds, for later. The last resort gives it back, in twice the time. */
 type Flavor = "regular" | "last-resort";
 type Collect = (options: { type: "major"; execution: "sync"; flavor: Flavor }) => void;
 
@@ -32,16 +29,16 @@ const WORTH_BYTES = 8 * 1024 * 1024;
 /**
  * From now on collects the garbage of this thread whenever it has little else to do and there is enough of it. The engine
  * itself does so when it needs room; in a process that idles for most of the day, what a start or a busy minute left would stay.
- * A start leaves the most, and no function that is often called yet.
+ * A start leaves the most, which is given back.
  */
 export function collectWhenQuiet(lookEveryMs = LOOK_EVERY_MS): Disposable {
   let looked = performance.eventLoopUtilization();
-  let left: number | undefined;
+  let left = 0;
   const look = (): void => {
     const { utilization } = performance.eventLoopUtilization(looked);
     looked = performance.eventLoopUtilization();
-    if (utilization > QUIET || (left !== undefined && heldBytes() < left + WORTH_BYTES)) return;
-    collectGarbage(left === undefined ? "last-resort" : "regular");
+    if (utilization > QUIET || heldBytes() < left + WORTH_BYTES) return;
+    collectGarbage(left === 0 ? "last-resort" : "regular");
     left = heldBytes();
   };
   const timer = setInterval(look, lookEveryMs).unref();

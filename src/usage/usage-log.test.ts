@@ -4,7 +4,7 @@ import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { type Principal, principalId } from "../auth/principal.ts";
 import { DEFAULT_SCOPE } from "../capabilities/scope.ts";
 import { createLogger } from "../log.ts";
-import { createUsageLog } from "./usage-log.ts";
+import { createUsageLog, type UsageLogParts } from "./usage-log.ts";
 
 const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const use = {
@@ -41,6 +41,25 @@ describe.each(engines)("usage log on %s", (engine) => {
       { tool_name: "echo", client: "test" },
     ]);
     expect(await client.db.selectFrom("audit_log").select("subject").execute()).toHaveLength(5);
+  });
+
+  test("the audit log has what each call of a batch has, and no more", async () => {
+    await using client = await openTestDatabase(engine);
+    {
+      await using usage = createUsageLog({ client, scope: DEFAULT_SCOPE, log });
+      usage.record({ ...use, tool: "echo" });
+      usage.record({ ...use, tool: "echo", client: undefined, errorCode: "limit_reached" });
+    }
+    const logged = await client.db.selectFrom("audit_log").select("details").orderBy("id").execute();
+    expect(logged.map(({ details }) => details)).toEqual([
+      { client: "test" },
+      { client: null, error: "limit_reached" },
+    ]);
+    const used = await client.db.selectFrom("tool_usage").select(["client", "error_code"]).orderBy("id").execute();
+    expect(used).toEqual([
+      { client: "test", error_code: null },
+      { client: null, error_code: "limit_reached" },
+    ]);
   });
 
   test("under load many calls share a statement, and a pause is used", async () => {
@@ -97,4 +116,21 @@ describe.each(engines)("usage log on %s", (engine) => {
     const used = await client.db.selectFrom("tool_usage").select("principal_id").execute();
     expect(used.filter(({ principal_id: id }) => id === principalId(issuer, "ada"))).toHaveLength(3);
   });
+});
+
+test("while the database does not answer, no more than one write waits for the one under way", async () => {
+  let attempts = 0;
+  const client = {
+    executePrepared: async () => {
+      attempts += 1;
+      await pause(400);
+      throw new Error("the database does not answer");
+    },
+  } as unknown as UsageLogParts["client"];
+  {
+    await using usage = createUsageLog({ client, scope: DEFAULT_SCOPE, log });
+    for (const end = Date.now() + 1_000; Date.now() < end; await pause(1)) usage.record({ ...use, tool: "echo" });
+  }
+  expect(attempts).toBeGreaterThan(1);
+  expect(attempts).toBeLessThan(7); // one in 400 ms, one that waits, and the last
 });

@@ -28,6 +28,7 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
   let writing = Promise.resolve();
 
   const write = async (): Promise<void> => {
+    timer = undefined; // not before: until then this write waits for the one under way, and no other does
     // What comes meanwhile waits in its turn: under load there would be no end, and a statement for each call.
     for (let left = waiting.length; left > 0; left -= ROWS_PER_WRITE) {
       const batch = waiting.slice(0, Math.min(left, ROWS_PER_WRITE));
@@ -42,7 +43,7 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
     }
     latest = performance.now() + WRITE_AFTER_MS - PAUSE_MS;
     timer = setTimeout(() => {
-      timer = undefined;
+      latest = 0; // it has fired, and is not to be started again
       writing = writing.then(write).catch((error: unknown) => {
         log.error(
           { error: String(error), waiting: waiting.length },

@@ -71,7 +71,7 @@ export async function insertToolUses(
   ]);
 }
 
-/** Most columns of most batches have nothing in them; to the engine no array at all is as good as one of nothing. */
+/** In most batches some columns have nothing in them; to the engine no array at all is as good as one of nothing, and shorter. */
 function toColumn(values: readonly unknown[]): readonly unknown[] | null {
   return values.every((value) => value === undefined) ? null : values;
 }
