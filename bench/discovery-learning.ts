@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Scope } from "../src/capabilities/scope.ts";
+import type { Scope } from "../src/registry/scope.ts";
 import type { Discovery } from "../src/discovery/discovery.ts";
 import type { Embedder } from "../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";

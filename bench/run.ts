@@ -1,7 +1,7 @@
 /** Runs the benchmarks named on the command line, or all of them. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { packageRoot } from "../src/package-info.ts";
+import { packageRoot } from "../src/base/package-info.ts";
 import type { Benchmark } from "./support/benchmark.ts";
 import { describeMachine } from "./support/machine.ts";
 import { countMisses, formatReports, printReport, type Report, runBenchmark, writeReports } from "./support/report.ts";

@@ -16,7 +16,7 @@ import { dataDirectory, openEmbedded } from "../src/db/open-embedded.ts";
 import { acquireOwnership } from "../src/db/owner-lock.ts";
 import { templatePath } from "../src/db/template.ts";
 import { startJobs } from "../src/housekeeping/job-queue.ts";
-import { packageRoot } from "../src/package-info.ts";
+import { packageRoot } from "../src/base/package-info.ts";
 
 function rethrow(error: Error): never {
   throw error;

@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { checkImport } from "./layer-table.ts";
 
 test("checkImport allows what the table lists and a layer's own files", () => {
-  expect(checkImport("src/housekeeping/backup.ts", "src/db/client.ts")).toBeUndefined();
+  expect(checkImport("src/housekeeping/write-backup.ts", "src/db/client.ts")).toBeUndefined();
   expect(checkImport("src/db/migrate.ts", "src/db/template.ts")).toBeUndefined();
 });
 
 test("checkImport refuses an import against the layers", () => {
-  expect(checkImport("src/db/migrate.ts", "src/app.ts")).toBe(
-    "src/db/migrate.ts (db) must not import src/app.ts (app)",
+  expect(checkImport("src/db/migrate.ts", "src/app/app.ts")).toBe(
+    "src/db/migrate.ts (db) must not import src/app/app.ts (app)",
   );
 });
 
 test("checkImport refuses a file that belongs to no layer", () => {
-  expect(checkImport("src/helpers.ts", "src/errors.ts")).toBe("src/helpers.ts belongs to no layer");
+  expect(checkImport("src/helpers.ts", "src/base/errors.ts")).toBe("src/helpers.ts belongs to no layer");
 });

@@ -1,4 +1,4 @@
-import type { Scope } from "../../src/capabilities/scope.ts";
+import type { Scope } from "../../src/registry/scope.ts";
 import { Random } from "../../test/support/random.ts";
 import type { Session } from "../support/benchmark.ts";
 import type { Dataset, Query } from "./dataset.ts";

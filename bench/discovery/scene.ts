@@ -14,7 +14,7 @@ import { splitClauses } from "../../src/discovery/clauses.ts";
 import { countWords } from "../../src/discovery/bm25f.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 import { SearchPool } from "../../src/discovery/search-pool.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/base/log.ts";
 import { cacheVectors } from "./vector-cache.ts";
 
 /** What the gateway searches with, over a database of its own. */

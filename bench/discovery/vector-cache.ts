@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Embedder } from "../../src/discovery/embedding/embedder.ts";
-import { packageRoot } from "../../src/package-info.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 
 const KEY_BYTES = 16;
 const TEXTS_AT_ONCE = 20;

@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from "node:http";
-import { splitLines } from "../../src/lines.ts";
+import { splitLines } from "../../src/base/lines.ts";
 import { LeanConnection } from "./lean-connection.ts";
 import type { HttpTarget } from "./targets.ts";
 

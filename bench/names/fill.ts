@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
+import { DEFAULT_SCOPE } from "../../src/registry/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 
 /** Up to this many, with one alias each; some are used more than others. */

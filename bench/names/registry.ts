@@ -1,6 +1,6 @@
-import { CapabilityRegistry } from "../../src/capabilities/capability-registry.ts";
-import { RECORD_SORTS, type RecordQuery } from "../../src/capabilities/registry.ts";
-import { DEFAULT_SCOPE, OWNER } from "../../src/capabilities/scope.ts";
+import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
+import { RECORD_SORTS, type RecordQuery } from "../../src/registry/registry.ts";
+import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import type { Db } from "../../src/db/client.ts";
 import type { Goal, Session } from "../support/benchmark.ts";
 import { timeEach } from "../support/interleave.ts";

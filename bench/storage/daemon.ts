@@ -61,7 +61,7 @@ function isReady({ url }: DaemonAddress): Promise<boolean> {
 const TICKS_PER_SECOND = 100;
 
 /** User and system time of all threads; undefined where the system has no /proc. */
-function readCpuMs(pid: number): number | undefined {
+export function readCpuMs(pid: number): number | undefined {
   try {
     // The second field is the program's name in brackets and may hold blanks; the times are 14th and 15th.
     const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { packageRoot } from "../../src/package-info.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import { BARE_PG, type Column, PML_POSTGRES } from "./engine.ts";
 

@@ -1,4 +1,4 @@
-import { ERRORS, EXIT } from "../../src/errors.ts";
+import { ERRORS, EXIT } from "../../src/base/errors.ts";
 
 const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
   ok: "it worked",
@@ -21,7 +21,7 @@ export function renderErrorReference(): string {
   );
   return [
     "# Errors and exit codes\n",
-    "Generated from `src/errors.ts`. Every error says what happened, with the values, and what to do next.\n",
+    "Generated from `src/base/errors.ts`. Every error says what happened, with the values, and what to do next.\n",
     "| exit code | meaning |\n|---|---|",
     `${exits.join("\n")}\n`,
     errors.join("\n"),

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Scopes } from "./scopes.ts";
 import { type ByType, handlerOf, type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
 

@@ -1,5 +1,5 @@
 import type { TSType } from "oxc-parser";
-import type { JsonSchema } from "../json.ts";
+import type { JsonSchema } from "../base/json.ts";
 import { findConstant } from "./constants.ts";
 import { createParameter, findOrCreate, type Parameter, toObjectSchema } from "./parameter-tree.ts";
 import { observeUse, type ParameterSources } from "./parameter-use.ts";

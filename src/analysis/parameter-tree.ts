@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from "../json.ts";
+import type { JsonSchema, JsonValue } from "../base/json.ts";
 
 /** What is known of a parameter or of a property of one. */
 export interface Parameter {

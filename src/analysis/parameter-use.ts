@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../json.ts";
+import type { JsonSchema } from "../base/json.ts";
 import { findConstant } from "./constants.ts";
 import { findOrCreate, type Parameter } from "./parameter-tree.ts";
 import { fieldsOf } from "./provides.ts";

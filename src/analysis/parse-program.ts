@@ -1,7 +1,7 @@
 import type { BlockStatement, Comment, Node, OxcError, Statement } from "oxc-parser";
 import { MAX_CHECKED_LINE, MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
 import { scanNesting } from "./nesting.ts";
-import { parseText } from "./parse-text.ts";
+import { parseText } from "./parse-tree.ts";
 import type { Problem } from "./problem.ts";
 
 /** The block of its own lets a program declare what it likes, `args` too. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../json.ts";
+import type { JsonSchema } from "../base/json.ts";
 import type { Coverage, FieldMapping } from "./structure.ts";
 
 export interface ConsumerInputs {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { describe, expect, test } from "vitest";
 import { runInstrumented } from "../../test/support/run-instrumented.ts";
-import { packageRoot } from "../package-info.ts";
+import { packageRoot } from "../base/package-info.ts";
 import { analyseProgram } from "./analyse-program.ts";
 import { parseProgram } from "./parse-program.ts";
 import { TypeStripper } from "./strip-types.ts";

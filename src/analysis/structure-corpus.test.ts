@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { formatOutcome } from "../../test/support/structure-text.ts";
 import { sampleCatalogue } from "../../test/support/tool-catalogue.ts";
-import { packageRoot } from "../package-info.ts";
+import { packageRoot } from "../base/package-info.ts";
 import { analyseProgram } from "./analyse-program.ts";
 
 const folder = join(packageRoot, "test/structure-corpus");

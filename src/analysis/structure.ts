@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from "../json.ts";
+import type { JsonSchema, JsonValue } from "../base/json.ts";
 
 /** Where something stands in the program as it was submitted; lines count from 1, columns from 0, offsets in UTF-16 units. */
 export interface SourceRange {

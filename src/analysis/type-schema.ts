@@ -1,5 +1,5 @@
 import type { TSSignature, TSType } from "oxc-parser";
-import type { JsonSchema, JsonValue } from "../json.ts";
+import type { JsonSchema, JsonValue } from "../base/json.ts";
 import { staticKey } from "./syntax-tree.ts";
 import type { TypeNotes } from "./type-notes.ts";
 

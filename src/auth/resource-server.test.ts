@@ -2,7 +2,7 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AuthorizationServer, startAuthorizationServer } from "../../test/support/authorization-server.ts";
-import { createLogger } from "../log.ts";
+import { createLogger } from "../base/log.ts";
 import { principalOf } from "./caller.ts";
 import { principalId } from "./principal.ts";
 import { createResourceServer, type ResourceServer } from "./resource-server.ts";

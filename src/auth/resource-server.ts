@@ -6,7 +6,7 @@ import {
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import type { ConfigValues } from "../config/schema.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 import { createIssuerKeys, KeysUnavailable } from "./issuer-keys.ts";
 import { verifyToken } from "./verify-token.ts";
 

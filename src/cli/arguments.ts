@@ -1,4 +1,4 @@
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { CommandOption, OptionValues } from "./command.ts";
 
 export const argumentOptions: readonly CommandOption[] = [

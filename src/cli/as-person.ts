@@ -1,7 +1,7 @@
 import { resolveHome } from "../config/environment.ts";
 import { callAsPerson } from "../daemon/daemon-client.ts";
 import { readDecisionKey } from "../daemon/daemon-file.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { ApprovalDecision } from "../permissions/approval.ts";
 import type { Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";

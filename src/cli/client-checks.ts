@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Client, CLIENTS } from "../clients/client-table.ts";
-import { type Connection, describeConnection } from "../clients/connection.ts";
-import { describeLaunch } from "../clients/launch.ts";
-import { findPlaces } from "../clients/places.ts";
+import { type Client, CLIENTS } from "../client-config/client-table.ts";
+import { type Connection, describeConnection } from "../client-config/connection.ts";
+import { describeLaunch } from "../client-config/launch.ts";
+import { findPlaces } from "../client-config/places.ts";
 import { environment } from "../config/environment.ts";
 import type { Finding } from "./finding.ts";
 

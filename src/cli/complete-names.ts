@@ -1,9 +1,9 @@
 import type { RootCommand } from "@bomb.sh/tab";
-import type { QueryAnswer } from "../client/answers.ts";
+import type { QueryAnswer } from "../sdk/answers.ts";
 import { resolveHome } from "../config/environment.ts";
 import { findDaemon } from "../daemon/start-daemon.ts";
 import type { Command } from "./command.ts";
-import { askGateway } from "./registry.ts";
+import { askGateway } from "./ask-registry.ts";
 
 const MOST_NAMES = 200;
 

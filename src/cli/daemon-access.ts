@@ -1,7 +1,7 @@
 import { resolveHome } from "../config/environment.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { ensureDaemon, findDaemon } from "../daemon/start-daemon.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { CommandOption, Input } from "./command.ts";
 import { withProgress } from "./progress.ts";
 

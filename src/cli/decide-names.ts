@@ -1,5 +1,5 @@
-import type { Rename } from "../curation/curator.ts";
-import type { SourcedSuggestion } from "../curation/suggestion-store.ts";
+import type { Rename } from "../naming/curation/curator.ts";
+import type { SourcedSuggestion } from "../naming/curation/suggestion-store.ts";
 
 export interface NameDecisions {
   readonly renames: readonly Rename[];

@@ -1,4 +1,4 @@
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 /** What one check of `pml doctor` found. */
 export interface Finding {

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
-import { version } from "../package-info.ts";
+import { version } from "../base/package-info.ts";
 
 /** Does something as an MCP client of the gateway: what an agent would see and could do. */
 export async function withGateway<T>(daemon: DaemonAddress, work: (client: Client) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ERRORS, EXIT } from "../errors.ts";
+import { ERRORS, EXIT } from "../base/errors.ts";
 
 /** Commands, flags and exit codes for programs: what `pml help --json` prints. */
 export function helpManifest(program: Command): Record<string, unknown> {

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { CLIENTS, type Client, findClient } from "../clients/client-table.ts";
-import { findClientServers, findFileServers, type Findings } from "../clients/find-servers.ts";
-import { findPlaces } from "../clients/places.ts";
-import { planImport, type PlannedServer } from "../clients/plan-import.ts";
+import { CLIENTS, type Client, findClient } from "../client-config/client-table.ts";
+import { findClientServers, findFileServers, type Findings } from "../client-config/find-servers.ts";
+import { findPlaces } from "../client-config/places.ts";
+import { planImport, type PlannedServer } from "../client-config/plan-import.ts";
 import { editServers, findEditableConfig } from "../config/edit-config.ts";
 import { environment, resolveHome } from "../config/environment.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { resolveServers } from "../config/mcp-servers.ts";
 import type { McpServerEntry } from "../config/schema.ts";
 import { readDaemonAddress } from "../daemon/daemon-file.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { Answer, OptionValues } from "./command.ts";
 import { formatTable } from "./table.ts";
 

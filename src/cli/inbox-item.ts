@@ -1,5 +1,5 @@
 import type { Approval, RememberedRule } from "../permissions/approval.ts";
-import { toVisible } from "../visible.ts";
+import { toVisible } from "../base/visible.ts";
 
 /** As it arrives over HTTP: a time is its text. */
 type Sent<T> = { readonly [Key in keyof T]: Exclude<T[Key], undefined> extends Date ? string : T[Key] };

@@ -1,4 +1,4 @@
-import { redact } from "../log.ts";
+import { redact } from "../base/log.ts";
 import { LEVELS, type Level } from "./log-levels.ts";
 
 /** One line of a log. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { olderLog } from "../log-file.ts";
+import { olderLog } from "../base/log-file.ts";
 import { type LogEntry, parseLines } from "./log-entries.ts";
 
 /** A file of a log; of a server's stderr, or of the daemon. */

@@ -1,9 +1,9 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command as Commander, CommanderError, Option } from "commander";
-import { findClosest } from "../config/closest.ts";
+import { findClosest } from "../base/closest.ts";
 import { isDebug } from "../config/environment.ts";
-import { EXIT, PmlError } from "../errors.ts";
-import { version } from "../package-info.ts";
+import { EXIT, PmlError } from "../base/errors.ts";
+import { version } from "../base/package-info.ts";
 import type { Command, OptionValues } from "./command.ts";
 import { commands } from "./commands.ts";
 import { completeNames, readRecordNames } from "./complete-names.ts";

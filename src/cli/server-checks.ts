@@ -7,10 +7,10 @@ import { resolveServers, type ServerDefinition } from "../config/mcp-servers.ts"
 import type { McpServerEntry } from "../config/schema.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
-import { type NameReport, reportNames } from "../mcp/name-report.ts";
-import { buildSurface } from "../mcp/surface.ts";
-import { findCommand } from "../find-command.ts";
-import { type Probe, probeServer } from "../upstream/probe-server.ts";
+import { type NameReport, reportNames } from "../catalogue/name-report.ts";
+import { buildSurface } from "../catalogue/surface.ts";
+import { findCommand } from "../base/find-command.ts";
+import { type Probe, probeServer } from "../upstream/connection/probe-server.ts";
 import type { ServerRow } from "./commands/servers.ts";
 import { type Finding, fromError } from "./finding.ts";
 

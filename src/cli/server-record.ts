@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { callDaemon } from "../daemon/daemon-client.ts";
-import { fromManifest, parseManifest } from "../servers/package-manifest.ts";
-import { parseServerJson, shortServerName } from "../servers/server-json.ts";
+import { fromManifest, parseManifest } from "../registry/server-records/package-manifest.ts";
+import { parseServerJson, shortServerName } from "../registry/server-records/server-json.ts";
 import type { Answer, Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
 

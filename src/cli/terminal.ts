@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { readTerminalWishes } from "../config/environment.ts";
-import { ERRORS, toErrorReport } from "../errors.ts";
+import { ERRORS, toErrorReport } from "../base/errors.ts";
 import type { Answer } from "./command.ts";
 
 export interface TerminalOptions {

@@ -1,4 +1,4 @@
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import { configSchema, type McpServerEntry } from "./schema.ts";
 
 /** A server as it would be read from the file, or the error that reading it would give. */

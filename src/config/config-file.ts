@@ -8,7 +8,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { Environment } from "./environment.ts";
 
 export interface ConfigFile {

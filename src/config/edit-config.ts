@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../replace-file.ts";
+import { replaceFile } from "../base/replace-file.ts";
 import { type ConfigFile, findConfigFile, parseConfigFile } from "./config-file.ts";
 import { editJson } from "./edit-json.ts";
 import type { Environment } from "./environment.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/databases.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import { loadConfig } from "./load-config.ts";
 
 async function loadText(

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { PmlError } from "../errors.ts";
-import { findClosest } from "./closest.ts";
+import { PmlError } from "../base/errors.ts";
+import { findClosest } from "../base/closest.ts";
 import { type ConfigFile, findConfigFile } from "./config-file.ts";
 import { type Environment, resolveHome } from "./environment.ts";
 import { configSchema, type ConfigValues } from "./schema.ts";
-import { isObject } from "../json.ts";
+import { isObject } from "../base/json.ts";
 
 /** Settings given on the command line; they win over everything else. */
 export interface ConfigFlags {

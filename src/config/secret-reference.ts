@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import { type Environment, environment } from "./environment.ts";
 import type { SecretReference } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 import { request as httpRequest } from "node:http";
 import type { Readable } from "node:stream";
 import type { Duplex } from "node:stream";
-import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
-import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
+import { type ErrorReport, fromErrorReport, PmlError } from "../base/errors.ts";
+import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import type { DaemonAddress } from "./daemon-file.ts";
 
 const PROBE_LIMIT_MS = 2_000;

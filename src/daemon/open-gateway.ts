@@ -1,15 +1,15 @@
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { Config } from "../config/load-config.ts";
 import type { OpenKind } from "../http/metrics.ts";
-import type { Logger } from "../log.ts";
-import { Accounts } from "../mcp/accounts.ts";
-import { createConnections } from "../mcp/connections.ts";
-import { Gateway } from "../mcp/gateway.ts";
-import { createHttpAddresses } from "../mcp/http-addresses.ts";
-import { createHttpEndpoint, type HttpEndpoint } from "../mcp/http-endpoint.ts";
-import { createCoreTools } from "../mcp/own-tools.ts";
+import type { Logger } from "../base/log.ts";
+import { Accounts } from "../mcp/server/accounts.ts";
+import { createConnections } from "../mcp/server/connections.ts";
+import { Gateway } from "../mcp/server/gateway.ts";
+import { createHttpAddresses } from "../mcp/transport/http-addresses.ts";
+import { createHttpEndpoint, type HttpEndpoint } from "../mcp/transport/http-endpoint.ts";
+import { createCoreTools } from "../mcp/own-tools/own-tools.ts";
 import { createStandardLibrary } from "./standard-library.ts";
-import { createStdioConnections, type StdioConnections } from "../mcp/stdio-connections.ts";
+import { createStdioConnections, type StdioConnections } from "../mcp/transport/stdio-connections.ts";
 
 export interface OpenGateway extends Disposable {
   readonly gateway: Gateway;

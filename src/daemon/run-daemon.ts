@@ -1,8 +1,8 @@
 import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
-import { type App, createApp } from "../app.ts";
-import { collectWhenQuiet } from "../collect-garbage.ts";
+import { type App, createApp } from "../app/app.ts";
+import { collectWhenQuiet } from "../base/collect-garbage.ts";
 import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -14,13 +14,13 @@ import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts"
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { countWaiting } from "../http/upstream-routes.ts";
-import { createLogger, type Logger } from "../log.ts";
-import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/stdio-bridge.ts";
-import { describeTools } from "../mcp/describe-tools.ts";
-import { reportNames } from "../mcp/name-report.ts";
-import type { StdioConnections } from "../mcp/stdio-connections.ts";
-import { optimizeEarly } from "../optimize-early.ts";
-import { version } from "../package-info.ts";
+import { createLogger, type Logger } from "../base/log.ts";
+import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
+import { describeTools } from "../catalogue/describe-tools.ts";
+import { reportNames } from "../catalogue/name-report.ts";
+import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
+import { optimizeEarly } from "../base/optimize-early.ts";
+import { version } from "../base/package-info.ts";
 import {
   type DaemonInfo,
   daemonLogFile,

@@ -1,12 +1,12 @@
 import { PmlStdServer } from "../../lib/std/mcp/mod.ts";
 import type { KnownTool } from "../../lib/std/mcp/meta.ts";
-import type { App } from "../app.ts";
-import { type Asker, OWNER, type Scope } from "../capabilities/scope.ts";
-import type { Gateway } from "../mcp/gateway.ts";
+import type { App } from "../app/app.ts";
+import { type Asker, OWNER, type Scope } from "../registry/scope.ts";
+import type { Gateway } from "../mcp/server/gateway.ts";
 import { CapabilityServer } from "../mcp/servers/capability-server.ts";
-import { createCurate } from "../mcp/tools/curate.ts";
-import { withLinks } from "../mcp/tools/execute.ts";
-import { capabilityWireName } from "../mcp/wire-names.ts";
+import { createCurate } from "../mcp/own-tools/pml-curate.ts";
+import { withLinks } from "../mcp/own-tools/pml-execute.ts";
+import { capabilityWireName } from "../catalogue/wire-names.ts";
 
 export interface LibraryParts {
   readonly scope: Scope;

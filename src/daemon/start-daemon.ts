@@ -4,9 +4,9 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "../config/environment.ts";
 import { ensureHome } from "../db/owner-lock.ts";
-import { type ErrorReport, fromErrorReport, PmlError } from "../errors.ts";
-import { tryFileLock } from "../file-lock.ts";
-import { packageRoot } from "../package-info.ts";
+import { type ErrorReport, fromErrorReport, PmlError } from "../base/errors.ts";
+import { tryFileLock } from "../base/file-lock.ts";
+import { packageRoot } from "../base/package-info.ts";
 import { type DaemonAddress, daemonLogFile, readDaemonAddress } from "./daemon-file.ts";
 import { isAlive } from "./daemon-client.ts";
 

@@ -1,8 +1,8 @@
 import type { Duplex, Readable, Writable } from "node:stream";
-import { EXIT, toErrorReport } from "../errors.ts";
-import { readLines, WholeLines } from "../lines.ts";
-import { GOODBYE } from "../mcp/stdio-bridge.ts";
-import { optimizeEarly } from "../optimize-early.ts";
+import { EXIT, toErrorReport } from "../base/errors.ts";
+import { readLines, WholeLines } from "../base/lines.ts";
+import { GOODBYE } from "../mcp/transport/stdio-bridge.ts";
+import { optimizeEarly } from "../base/optimize-early.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";

@@ -1,10 +1,10 @@
 import { type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { Config } from "../config/load-config.ts";
-import { toErrorReport } from "../errors.ts";
-import type { Logger } from "../log.ts";
+import { toErrorReport } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
 import { permissionsFiles } from "../permissions/read-rules.ts";
 
 export interface ConfigWatch {

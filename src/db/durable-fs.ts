@@ -2,7 +2,7 @@ import { fsyncSync } from "node:fs";
 import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import { PGlite as PGliteEngine } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
-import { syncPath } from "../sync-path.ts";
+import { syncPath } from "../base/sync-path.ts";
 
 /** The part of Emscripten's node file system that is replaced here. Internal to PGlite, hence the self-test. */
 interface EmscriptenStream {

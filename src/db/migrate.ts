@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { Db } from "./client.ts";
 
 const MIGRATION_TABLE = "pml_migration";

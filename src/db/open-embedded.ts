@@ -3,7 +3,7 @@ import { extname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import pg from "pg";
-import { fromErrorReport, PmlError } from "../errors.ts";
+import { fromErrorReport, PmlError } from "../base/errors.ts";
 import type { DatabaseClient, ListenHandlers } from "./client.ts";
 import type { Ownership } from "./owner-lock.ts";
 import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";

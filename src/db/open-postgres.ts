@@ -1,5 +1,5 @@
 import pg from "pg";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { DatabaseClient } from "./client.ts";
 import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";
 import { listenWithReconnect } from "./postgres-listener.ts";

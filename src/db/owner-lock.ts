@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PmlError } from "../errors.ts";
-import { type FileLock, tryFileLock } from "../file-lock.ts";
+import { PmlError } from "../base/errors.ts";
+import { type FileLock, tryFileLock } from "../base/file-lock.ts";
 
 /** The right to open what lies under a PML_HOME. One process at a time has it, until it ends. */
 export interface Ownership extends Disposable {

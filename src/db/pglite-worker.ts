@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { collectWhenQuiet } from "../collect-garbage.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { collectWhenQuiet } from "../base/collect-garbage.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { compileEngine } from "./engine-module.ts";
 import { createPlanKeeper } from "./plan-keeper.ts";

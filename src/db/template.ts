@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { unpackTar } from "modern-tar/fs";
-import { PmlError } from "../errors.ts";
-import { packageRoot } from "../package-info.ts";
+import { PmlError } from "../base/errors.ts";
+import { packageRoot } from "../base/package-info.ts";
 
 /** The major version of PostgreSQL that the pinned PGlite is built from. */
 export const ENGINE_MAJOR = "18";

@@ -1,4 +1,4 @@
-import type { ErrorReport } from "../errors.ts";
+import type { ErrorReport } from "../base/errors.ts";
 
 /** Between the gateway and the thread that runs the embedded engine. */
 export type ToWorker = { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "close" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Bm25f, countWords } from "./bm25f.ts";
 import type { SearchDocument } from "./search.ts";
-import { splitWords } from "./words.ts";
+import { splitWords } from "./query-words.ts";
 
 function document(name: string, description: string, more: Partial<SearchDocument> = {}): SearchDocument {
   return { id: name, kind: "tool", server: "", name, description, parameters: [], tags: [], ...more };

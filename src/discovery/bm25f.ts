@@ -1,5 +1,5 @@
 import type { SearchDocument } from "./search.ts";
-import { splitPlain, splitWords } from "./words.ts";
+import { splitPlain, splitWords } from "./query-words.ts";
 
 /** How much a word counts by where it stands: a name is chosen with more care than a description. */
 const FIELDS = [

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonSchema } from "../json.ts";
+import type { JsonSchema } from "../base/json.ts";
 
 interface TallyRow {
   readonly subject: string;

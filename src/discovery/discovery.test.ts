@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../capabilities/scope.ts";
-import { bumpScope } from "../capabilities/scope-version-store.ts";
+import type { Scope } from "../registry/scope.ts";
+import { bumpScope } from "../registry/scope-version-store.ts";
 import type { Db } from "../db/client.ts";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { FakeModel, language, seedFindable, toolDocument } from "../../test/support/discovery-scene.ts";
 import { Random } from "../../test/support/random.ts";
-import { readEdges } from "../graph/edge-store.ts";
+import { readEdges } from "../learning/edge-store.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import type { Ranked } from "./search.ts";
 import { createSuggest, type Suggest } from "./suggest.ts";
-import { readKnownCapabilities } from "./suggestion-store.ts";
+import { readKnownCapabilities } from "./known-capability-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const viewer = { scope, principal: undefined };

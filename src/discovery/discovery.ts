@@ -1,6 +1,6 @@
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 import { splitClauses } from "./clauses.ts";
 import { type CapabilityDetails, readCapabilityDetails } from "./discovery-store.ts";
 import { MOST_QUERY_PIECES } from "./document-text.ts";

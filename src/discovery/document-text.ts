@@ -1,6 +1,6 @@
-import { isObject, type JsonSchema } from "../json.ts";
+import { isObject, type JsonSchema } from "../base/json.ts";
 import type { SearchDocument } from "./search.ts";
-import { spellOut } from "./words.ts";
+import { spellOut } from "./query-words.ts";
 
 /** More of a description says little more, and costs time. */
 export const MOST_DOCUMENT_PIECES = 126;

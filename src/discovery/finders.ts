@@ -1,6 +1,6 @@
 import { stem } from "./porter-stem.ts";
 import type { SearchDocument } from "./search.ts";
-import { splitPlain } from "./words.ts";
+import { splitPlain } from "./query-words.ts";
 
 /** What somebody needs beforehand: whatever finds `thing`. */
 export interface Finder {

@@ -1,5 +1,5 @@
 import type { SearchDocument } from "./search.ts";
-import { spellOut } from "./words.ts";
+import { spellOut } from "./query-words.ts";
 
 /** Characters that stand in identifiers and seldom in prose. */
 const IDENTIFIER = /[_:]|\p{Ll}\p{Lu}/u;

@@ -1,5 +1,5 @@
 import type { QueryWord } from "./bm25f.ts";
-import { splitWords } from "./words.ts";
+import { splitWords } from "./query-words.ts";
 
 /** The words of a query; one that is repeated counts a little more. */
 export function toQueryWords(text: string): QueryWord[] {

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import { countWords } from "./bm25f.ts";
 import { sharesOf, type UsedWith } from "./companions.ts";

@@ -1,13 +1,13 @@
 import type { StaticStructure } from "../analysis/structure.ts";
-import { predictRun, suggestDag, type SuggestedDag } from "../graph/dag-suggester.ts";
-import { declareCapability, declareTool } from "../graph/declaration.ts";
-import type { EdgeStatistics } from "../graph/edge-store.ts";
-import { edgeWeight } from "../graph/edge-weights.ts";
-import { createProvidesEdges } from "../graph/provides-edge-calculator.ts";
-import type { JsonObject, JsonSchema } from "../json.ts";
+import { predictRun, suggestDag, type SuggestedDag } from "../learning/dag-suggester.ts";
+import { declareCapability, declareTool } from "../learning/declaration.ts";
+import type { EdgeStatistics } from "../learning/edge-store.ts";
+import { edgeWeight } from "../learning/edge-weights.ts";
+import { createProvidesEdges } from "../learning/provides-edge-calculator.ts";
+import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { intentConfidence } from "./intent-confidence.ts";
 import type { Ranked, Search } from "./search.ts";
-import type { KnownCapability } from "./suggestion-store.ts";
+import type { KnownCapability } from "./known-capability-store.ts";
 import { believedRate } from "./track-record.ts";
 
 interface SuggestedTool {

@@ -1,10 +1,10 @@
 import { analyseProgram } from "../analysis/analyse-program.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
-import type { PreparedSource } from "../capabilities/capability.ts";
-import { NO_SIGNING, type Signing } from "../capabilities/signature.ts";
-import { findClosest } from "../config/closest.ts";
-import { PmlError } from "../errors.ts";
-import type { JsonValue } from "../json.ts";
+import type { PreparedSource } from "../registry/capability.ts";
+import { NO_SIGNING, type Signing } from "../registry/signature.ts";
+import { findClosest } from "../base/closest.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
 import { describeToolSource, type ToolUse } from "./tool-source.ts";

@@ -1,4 +1,4 @@
-import { getCapabilityCode } from "../capabilities/capability.ts";
+import { getCapabilityCode } from "../registry/capability.ts";
 import type { Approval } from "../permissions/approval.ts";
 import type { Effect } from "../permissions/effect.ts";
 import { buildQuestion, readReply } from "../permissions/elicitation.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 
 /** Arguments with what the schema gives as defaults; own values win. */
 export function mergeDefaults(args: JsonObject, schema: JsonSchema): JsonObject {

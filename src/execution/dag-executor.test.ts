@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DagStructure } from "../capabilities/capability.ts";
+import type { DagStructure } from "../registry/capability.ts";
 import { dagParameters, dagToStructure, executeDag, layersOf } from "./dag-executor.ts";
 import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 

@@ -1,7 +1,7 @@
-import type { DagStructure, DagTask } from "../capabilities/capability.ts";
+import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { StaticStructure, StructureEdge, StructureNode } from "../analysis/structure.ts";
-import { PmlError } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunHost } from "./worker-bridge.ts";
 
 /** A task that failed and was not allowed to. */

@@ -1,4 +1,4 @@
-import { contentHash } from "../content-hash.ts";
+import { contentHash } from "../base/content-hash.ts";
 import type { Decision } from "../permissions/plan.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";

@@ -1,12 +1,12 @@
-import { SCOPE_CHANNEL } from "../capabilities/scope-version-store.ts";
+import { SCOPE_CHANNEL } from "../registry/scope-version-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
-import type { JsonValue } from "../json.ts";
-import type { GraphEdge } from "../graph/edge-store.ts";
+import type { JsonValue } from "../base/json.ts";
+import type { GraphEdge } from "../learning/edge-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeRun } from "./note-store.ts";
-import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../results/packed-results.ts";
+import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../gateway/results/packed-results.ts";
 import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
-import { OWNER } from "../capabilities/scope.ts";
+import { OWNER } from "../registry/scope.ts";
 import type { Trace } from "./trace.ts";
 
 /** How a run ended and what is to be remembered of it. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { GuestError } from "./worker-bridge.ts";
 
 /** What a call is aimed at: a tool (`server:tool`), a capability by name, or a pause. */

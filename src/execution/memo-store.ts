@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Capability } from "../capabilities/capability.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Capability } from "../registry/capability.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import { toJson } from "./run-store.ts";
 
 export async function findMemo(

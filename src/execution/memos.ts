@@ -1,8 +1,8 @@
-import type { Capability } from "../capabilities/capability.ts";
-import type { Scope } from "../capabilities/scope.ts";
-import { contentHash } from "../content-hash.ts";
+import type { Capability } from "../registry/capability.ts";
+import type { Scope } from "../registry/scope.ts";
+import { contentHash } from "../base/content-hash.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 
 import { findMemo, keepMemo } from "./memo-store.ts";
 import { redact } from "./redact.ts";

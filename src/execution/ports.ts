@@ -1,5 +1,5 @@
 import type { KnownTool, ToolCatalogue } from "../analysis/structure.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { EffectHints } from "../permissions/effect.ts";
 
 /** A tool that programs can call. */

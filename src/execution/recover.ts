@@ -1,7 +1,7 @@
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { Logger } from "../log.ts";
-import type { Engine } from "./engine.ts";
+import type { Logger } from "../base/log.ts";
+import type { Engine } from "./run-engine.ts";
 import { claimAbandonedRuns, renewLeases } from "./run-store.ts";
 import { LEASE_SECONDS } from "./runner.ts";
 

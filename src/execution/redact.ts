@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 const REDACTED = "[redacted]";
 

@@ -1,7 +1,7 @@
 import type { StructureNode } from "../analysis/structure.ts";
 import type { Db } from "../db/client.ts";
-import type { GraphEdge } from "../graph/edge-store.ts";
-import type { JsonValue } from "../json.ts";
+import type { GraphEdge } from "../learning/edge-store.ts";
+import type { JsonValue } from "../base/json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
 import { observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";

@@ -1,6 +1,6 @@
-import type { DagStructure } from "../capabilities/capability.ts";
-import type { Naming } from "../capabilities/registry.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { DagStructure } from "../registry/capability.ts";
+import type { Naming } from "../registry/registry.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunError, RunOptions } from "./run-store.ts";
 
 /** What is asked for, after its form was checked. */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { findClosest } from "../config/closest.ts";
-import type { JsonObject } from "../json.ts";
+import { findClosest } from "../base/closest.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { AnswerEntry, CallEntry, CallTarget, Journal } from "./journal.ts";
 import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
-import type { Replay } from "./replay.ts";
+import type { Replay } from "./replay-journal.ts";
 import type { LogLine, Run } from "./run-store.ts";
 import { unwrapResult } from "./unwrap-result.ts";
 import type { CallAnswer, CallSite, GuestCall, GuestError, RunHost } from "./worker-bridge.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
 import { makeFolder } from "../../test/support/folder.ts";
-import { readUsage } from "../capabilities/capability-store.ts";
+import { readUsage } from "../registry/capability-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote } from "./note-store.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseClient } from "../db/client.ts";
-import { isObject } from "../json.ts";
-import type { Logger } from "../log.ts";
+import { isObject } from "../base/json.ts";
+import type { Logger } from "../base/log.ts";
 import { describeEnd, endRuns, type FinishedRun } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote, noteRuns } from "./note-store.ts";

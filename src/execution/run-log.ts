@@ -1,7 +1,7 @@
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, write, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { syncPath } from "../sync-path.ts";
+import { syncPath } from "../base/sync-path.ts";
 
 const { O_APPEND, O_CREAT, O_DSYNC, O_WRONLY } = constants;
 const writeTo = promisify(write);

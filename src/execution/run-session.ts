@@ -1,10 +1,10 @@
 import type { InstrumentedProgram } from "../analysis/structure.ts";
-import type { CapabilitySource } from "../capabilities/capability.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { CapabilitySource } from "../registry/capability.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { DagFailure, executeDag } from "./dag-executor.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
-import { Replay } from "./replay.ts";
+import { Replay } from "./replay-journal.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
 import type { LogLine, Run, RunError } from "./run-store.ts";
 import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";

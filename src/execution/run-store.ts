@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Naming } from "../capabilities/registry.ts";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Naming } from "../registry/registry.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { JournalEntry } from "./journal.ts";
 
 export type RunState = "running" | "parked" | "succeeded" | "failed" | "cancelled";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
-import { countUse } from "../capabilities/record-store.ts";
+import { countUse } from "../registry/record-store.ts";
 import type { Db } from "../db/client.ts";
-import { PmlError } from "../errors.ts";
-import type { JsonObject } from "../json.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";

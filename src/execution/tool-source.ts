@@ -1,7 +1,7 @@
 import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
-import type { PreparedSource } from "../capabilities/capability.ts";
-import { contentHash } from "../content-hash.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import type { PreparedSource } from "../registry/capability.ts";
+import { contentHash } from "../base/content-hash.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 import type { CallableTool } from "./ports.ts";
 import { redact } from "./redact.ts";
 

@@ -1,5 +1,5 @@
 import type { StaticStructure } from "../analysis/structure.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { AnswerEntry, CallEntry, JournalEntry } from "./journal.ts";
 
 interface TracedDecision {

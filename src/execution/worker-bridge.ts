@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 /** Every limit has a configuration key of the same name under `sandbox`, which its error names. */
 export interface RunLimits {

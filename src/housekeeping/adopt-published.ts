@@ -1,7 +1,7 @@
-import type { Published } from "../capabilities/published.ts";
-import type { Changed, Registry } from "../capabilities/registry.ts";
-import type { Asker } from "../capabilities/scope.ts";
-import type { Signing } from "../capabilities/signature.ts";
+import type { Published } from "../registry/published.ts";
+import type { Changed, Registry } from "../registry/registry.ts";
+import type { Asker } from "../registry/scope.ts";
+import type { Signing } from "../registry/signature.ts";
 import { checkVersion } from "./check-signatures.ts";
 
 export interface AdoptParts {

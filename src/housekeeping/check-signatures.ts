@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Signing } from "../capabilities/signature.ts";
-import { PmlError } from "../errors.ts";
+import type { Signing } from "../registry/signature.ts";
+import { PmlError } from "../base/errors.ts";
 import type { CheckRow } from "./import-memory.ts";
 
 const versionRow = z.object({

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { z } from "zod";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 /**
  * An export is NDJSON: a header, one line a row, a footer. The footer has the checksum of the rows

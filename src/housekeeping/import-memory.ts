@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import type { z } from "zod";
-import { bumpScope } from "../capabilities/scope-version-store.ts";
+import { bumpScope } from "../registry/scope-version-store.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
-import { PmlError } from "../errors.ts";
-import { splitLines } from "../lines.ts";
+import { PmlError } from "../base/errors.ts";
+import { splitLines } from "../base/lines.ts";
 import {
   ExportDigest,
   type ExportFooter,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/client.ts";
-import { type Scope, STANDARD_SCOPE } from "../capabilities/scope.ts";
+import { type Scope, STANDARD_SCOPE } from "../registry/scope.ts";
 
 /**
  * What an export holds: everything that was learned. Neither jobs nor scope versions, which only

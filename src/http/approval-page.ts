@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { PmlError } from "../errors.ts";
+import type { PmlError } from "../base/errors.ts";
 import type { Approval, DecidedApproval } from "../permissions/approval.ts";
-import { toVisible } from "../visible.ts";
+import { toVisible } from "../base/visible.ts";
 
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem; padding: 0 1rem; color: #1a1a1a; background: #fff; }

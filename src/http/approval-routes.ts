@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { userInfo } from "node:os";
 import { z } from "zod";
-import type { App } from "../app.ts";
-import { PmlError } from "../errors.ts";
+import type { App } from "../app/app.ts";
+import { PmlError } from "../base/errors.ts";
 import { type Approval, type ApprovalDecision, notFound, readAnswer } from "../permissions/approval.ts";
 import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
 import type { DecisionKey } from "./decision-key.ts";

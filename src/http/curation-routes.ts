@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import type { App } from "../app.ts";
-import { type Asker, OWNER } from "../capabilities/scope.ts";
-import type { Curator } from "../curation/curator.ts";
-import { withoutUndefined } from "../without-undefined.ts";
-import { readBody } from "./answer.ts";
+import type { App } from "../app/app.ts";
+import { type Asker, OWNER } from "../registry/scope.ts";
+import type { Curator } from "../naming/curation/curator.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
+import { readBody } from "./send-answer.ts";
 import { answer, type Route } from "./http-server.ts";
 
 const filter = z.strictObject({

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import { isLoopback, LOOPBACK_NAMES } from "./listen-address.ts";
 
 export interface GuardSettings {

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { GuardedRequest } from "../auth/caller.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
-import type { Logger } from "../log.ts";
-import { describePortOwner } from "../port-owner.ts";
-import { contextOf, traced } from "../tracing.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { describePortOwner } from "../base/port-owner.ts";
+import { contextOf, traced } from "../base/tracing.ts";
 import { type Access, guard, type GuardSettings } from "./guard.ts";
 
 export interface Route {

@@ -1,4 +1,4 @@
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 export const LOOPBACK_NAMES: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { EventBus } from "../events.ts";
+import type { EventBus } from "../base/events.ts";
 
 export interface Metrics {
   readonly contentType: string;

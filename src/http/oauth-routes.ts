@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { App } from "../app.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import type { App } from "../app/app.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import { type Route, sendJson } from "./http-server.ts";
 
 /** What browsers and authorization servers ask for. They have no token; a login is known by its state. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 /** Enough for anything a person fills in. */
 const MOST_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
-import type { App } from "../app.ts";
-import { OWNER } from "../capabilities/scope.ts";
-import { withoutUndefined } from "../without-undefined.ts";
-import { readBody, sendNotFound } from "./answer.ts";
+import type { App } from "../app/app.ts";
+import { OWNER } from "../registry/scope.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
+import { readBody, sendNotFound } from "./send-answer.ts";
 import { answer, type Route } from "./http-server.ts";
 import { NOBODY } from "./registry-routes.ts";
 

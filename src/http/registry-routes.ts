@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import type { App } from "../app.ts";
-import { publishedSchema, toPublished } from "../capabilities/published.ts";
-import type { CapabilityRecord } from "../capabilities/record.ts";
-import type { Asker } from "../capabilities/scope.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
-import { withoutUndefined } from "../without-undefined.ts";
-import { readBody, readQuery, sendNotFound } from "./answer.ts";
+import type { App } from "../app/app.ts";
+import { publishedSchema, toPublished } from "../registry/published.ts";
+import type { CapabilityRecord } from "../registry/record.ts";
+import type { Asker } from "../registry/scope.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
+import { readBody, readQuery, sendNotFound } from "./send-answer.ts";
 import { answer, type Route, sendJson } from "./http-server.ts";
 
 /** Nobody in particular: sees what is public. */

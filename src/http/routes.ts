@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";

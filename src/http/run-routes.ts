@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { RunState } from "../execution/run-store.ts";
-import { readBody, readQuery } from "./answer.ts";
+import { readBody, readQuery } from "./send-answer.ts";
 import { answer, type Route } from "./http-server.ts";
 
 const MOST_RUNS = 1_000;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { App } from "../app.ts";
-import { readBody, readQuery } from "./answer.ts";
+import type { App } from "../app/app.ts";
+import { readBody, readQuery } from "./send-answer.ts";
 import { answer, type Route } from "./http-server.ts";
 import { createOauthRoutes } from "./oauth-routes.ts";
 

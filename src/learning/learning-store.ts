@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import { mergeSchemas, type SeenSchema } from "./output-schema.ts";
 

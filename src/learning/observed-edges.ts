@@ -1,5 +1,5 @@
 import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
-import type { GraphEdge } from "../graph/edge-store.ts";
+import type { GraphEdge } from "./edge-store.ts";
 
 /** How calls were connected in a run: what followed what, and whose result went where. */
 export function observedEdges(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 /** The shape of values that were seen: the part of JSON Schema that can be learned from examples. */
 export type SeenSchema = {

@@ -7,14 +7,14 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { contentHash } from "../content-hash.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { contentHash } from "../base/content-hash.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import type { Ask, Question } from "../upstream/active-calls.ts";
-import type { CurrentParams } from "../upstream/current-protocol.ts";
-import type { Gateway, ResolvedTarget } from "./gateway.ts";
-import { createNoticeChain, type NoticeChain } from "./notices.ts";
+import type { CurrentParams } from "../upstream/connection/current-protocol.ts";
+import type { Gateway, ResolvedTarget } from "./server/gateway.ts";
+import { createNoticeChain, type NoticeChain } from "./server/notices.ts";
 import type { CallOutcome, CallResult } from "./parked-calls.ts";
-import type { PassedMeta } from "./trace-call.ts";
+import type { PassedMeta } from "../gateway/trace-call.ts";
 
 /** What travels with a question and comes back with its answer, sealed. */
 export type RequestState =

@@ -7,7 +7,7 @@ import {
   POINTERS,
   PREPOSITIONS,
   TWO_WORD_VERBS,
-} from "./words.ts";
+} from "./verbs.ts";
 
 /** What an intent says: to do something with something. */
 export interface IntentPhrase {

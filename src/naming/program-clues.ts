@@ -1,4 +1,4 @@
-import { DATA_FORMATS, findVerb, splitWords } from "./words.ts";
+import { DATA_FORMATS, findVerb, splitWords } from "./verbs.ts";
 
 /** What a program itself says about what it does. */
 export interface ProgramClues {

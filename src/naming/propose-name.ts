@@ -1,10 +1,10 @@
-import { LONGEST_NAME } from "../capabilities/names.ts";
+import { LONGEST_NAME } from "../registry/names.ts";
 import { type IntentPhrase, readIntent } from "./intent-phrase.ts";
 import type { Nameable } from "./nameable.ts";
 import { type InferredNamespace, inferNamespace, NAMESPACE_WITHOUT_RULE } from "./namespace-rules.ts";
 import { type ProgramClues, readProgram } from "./program-clues.ts";
 import { type ConfidenceParts, isKnown, rateName, weighConfidence } from "./rate-name.ts";
-import { CONTAINERS, DATA_FORMATS, isVague } from "./words.ts";
+import { CONTAINERS, DATA_FORMATS, isVague } from "./verbs.ts";
 
 export interface ProposedName {
   readonly name: string;

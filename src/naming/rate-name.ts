@@ -1,9 +1,9 @@
-import { parseName, STANDARD_NAMESPACES } from "../capabilities/names.ts";
+import { parseName, STANDARD_NAMESPACES } from "../registry/names.ts";
 import { readIntent } from "./intent-phrase.ts";
 import { inferNamespace } from "./namespace-rules.ts";
 import { type ProgramClues, readProgram } from "./program-clues.ts";
 import type { Nameable } from "./nameable.ts";
-import { findVerb, isVague } from "./words.ts";
+import { findVerb, isVague } from "./verbs.ts";
 
 /** How well a name fits what is known, each from 0 to 1. */
 export interface ConfidenceParts {

@@ -1,5 +1,5 @@
-import type { CurationSuggestion } from "../capabilities/curation-suggestion.ts";
-import { LONGEST_NAME, parseName } from "../capabilities/names.ts";
+import type { CurationSuggestion } from "../registry/curation-suggestion.ts";
+import { LONGEST_NAME, parseName } from "../registry/names.ts";
 import { clusterByTools } from "./clusters.ts";
 import type { Nameable } from "./nameable.ts";
 import { type ProposedName, proposeName } from "./propose-name.ts";

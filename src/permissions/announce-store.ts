@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Tx } from "../db/client.ts";
-import type { PmlEvent } from "../events.ts";
-import { storableJson } from "../storable.ts";
+import type { PmlEvent } from "../base/events.ts";
+import { storableJson } from "../base/storable.ts";
 
 export const APPROVAL_CHANNEL = "pml_approval";
 

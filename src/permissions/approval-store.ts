@@ -1,10 +1,10 @@
 import { type Selectable, sql } from "kysely";
 import { v7 as newId } from "uuid";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
-import type { JsonValue } from "../json.ts";
-import { storableJson, storableText } from "../storable.ts";
+import type { JsonValue } from "../base/json.ts";
+import { storableJson, storableText } from "../base/storable.ts";
 import type { Approval, ApprovalDecision, ApprovalFilter, ApprovalRequest, ApprovalState } from "./approval.ts";
 import { bindingHash, type ToolVerdict } from "./plan.ts";
 import { newShortId } from "./short-id.ts";

@@ -1,5 +1,5 @@
-import { PmlError } from "../errors.ts";
-import type { JsonValue } from "../json.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { BoundPlan, ToolVerdict } from "./plan.ts";
 
 /** Expired is not refused: nobody said no. Superseded: the run has asked something else since. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
-import type { EventBus, PmlEvent } from "../events.ts";
+import type { EventBus, PmlEvent } from "../base/events.ts";
 import { APPROVAL_CHANNEL, type ApprovalNotice, notifyApproval, writeAudit } from "./announce-store.ts";
 import {
   type Approval,

@@ -1,5 +1,5 @@
 import type { Decision, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts";
-import { decide, type FittingRule, type RuleSet } from "./rules.ts";
+import { decide, type FittingRule, type RuleSet } from "./rule-model.ts";
 
 /** The plan as a whole: one denied tool denies it, one that asks makes it ask. */
 export function decidePlan(

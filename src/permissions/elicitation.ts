@@ -1,4 +1,4 @@
-import { toVisible } from "../visible.ts";
+import { toVisible } from "../base/visible.ts";
 import { type Approval, type ApprovalDecision, readAnswer } from "./approval.ts";
 
 /** A request that a client can put before its user: text, and a form of one choice. */

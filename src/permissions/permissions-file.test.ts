@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parsePermissionsFile } from "./permissions-file.ts";
-import { decide } from "./rules.ts";
+import { decide } from "./rule-model.ts";
 
 const FILE = `# what our servers may do
 filesystem:

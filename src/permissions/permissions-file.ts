@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { findClosest } from "../config/closest.ts";
+import { findClosest } from "../base/closest.ts";
 import { EFFECTS } from "./effect.ts";
 import type { Decision, DecisionSource } from "./plan.ts";
-import { joinRules, type Rules } from "./rules.ts";
+import { joinRules, type Rules } from "./rule-model.ts";
 import { checkPattern, createPattern } from "./tool-pattern.ts";
 import { broken, parseYamlFile, type YamlFile } from "./yaml-file.ts";
 

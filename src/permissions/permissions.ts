@@ -1,8 +1,8 @@
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
-import { type ErrorReport, PmlError } from "../errors.ts";
-import type { EventBus } from "../events.ts";
+import { type ErrorReport, PmlError } from "../base/errors.ts";
+import type { EventBus } from "../base/events.ts";
 import { writeAudit } from "./announce-store.ts";
 import type {
   Approval,
@@ -19,7 +19,7 @@ import { decidePlan } from "./decide-plan.ts";
 import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, Routing, ToolVerdict } from "./plan.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
-import { decide, findRouting } from "./rules.ts";
+import { decide, findRouting } from "./rule-model.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope">;
 

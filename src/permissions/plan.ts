@@ -1,5 +1,5 @@
-import { contentHash } from "../content-hash.ts";
-import type { JsonValue } from "../json.ts";
+import { contentHash } from "../base/content-hash.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Effect, EffectHints } from "./effect.ts";
 
 export type Decision = "allow" | "ask" | "deny";

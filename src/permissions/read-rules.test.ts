@@ -2,9 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/databases.ts";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
-import { decide } from "./rules.ts";
+import { decide } from "./rule-model.ts";
 
 const permissions = { allow: ["a:*"], ask: [], deny: [], effects: {} };
 const tool = { id: "a:x", schemaHash: "s", annotations: { readOnlyHint: true } };

@@ -1,10 +1,10 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config/load-config.ts";
-import { PmlError, toErrorReport } from "../errors.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import { parsePermissionsFile } from "./permissions-file.ts";
 import type { Decision } from "./plan.ts";
-import { joinRules, type Rules, type RuleSet } from "./rules.ts";
+import { joinRules, type Rules, type RuleSet } from "./rule-model.ts";
 import { createPattern } from "./tool-pattern.ts";
 import { broken, UNTIL_MENDED } from "./yaml-file.ts";
 

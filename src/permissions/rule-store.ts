@@ -1,9 +1,9 @@
 import { type Selectable, sql } from "kysely";
 import { v7 as newId } from "uuid";
-import type { Scope } from "../capabilities/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
-import { storableText } from "../storable.ts";
+import { storableText } from "../base/storable.ts";
 import type { Approval, ApprovalDecision, RememberedRule } from "./approval.ts";
 import type { PlanContext } from "./plan.ts";
 import { newShortId } from "./short-id.ts";

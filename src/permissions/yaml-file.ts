@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isMap, isScalar, LineCounter, parseDocument } from "yaml";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,4 +1,4 @@
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 const MOST_FAILURES = 5;
 const PAUSE_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { CallAnswer, GuestCall, GuestError, RunHost, RunLimits } from "../execution/worker-bridge.ts";
 import type { AnswerMessage } from "./guest/protocol.ts";
 import { isTooDeep } from "./guest-messages.ts";
-import { describeLimit } from "./limits.ts";
+import { describeLimit } from "./limit-errors.ts";
 
 export interface CallTableOptions {
   readonly host: Pick<RunHost, "call">;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 export type EngineName = "isolated-vm" | "quickjs";
 

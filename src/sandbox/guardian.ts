@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 
 /**
  * Lists processes by lines of `+ pid` and `- pid`, and kills those on the list when its input ends. It ignores the

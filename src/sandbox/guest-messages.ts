@@ -1,5 +1,5 @@
 import type { CallSite, GuestCall } from "../execution/worker-bridge.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 /** One thing a guest did. Nothing in it has been believed: each part was checked for its kind. */
 export type GuestEvent =

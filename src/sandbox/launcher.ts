@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 import type { EngineFiles } from "./engine-files.ts";
 
 export type LauncherName = "plain" | "bubblewrap";

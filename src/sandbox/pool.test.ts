@@ -16,7 +16,7 @@ import {
   runProgram,
 } from "../../test/support/sandbox.ts";
 import type { CallAnswer, RunOutcome } from "../execution/worker-bridge.ts";
-import { createLogger } from "../log.ts";
+import { createLogger } from "../base/log.ts";
 import { Pool } from "./pool.ts";
 import { ProgramRun } from "./program-run.ts";
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 import { Breaker } from "./breaker.ts";
 import { Guardian } from "./guardian.ts";
 import type { LaunchCommand } from "./launcher.ts";

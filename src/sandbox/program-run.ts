@@ -1,11 +1,11 @@
 import type { CallSite, RunHost, RunLimits, RunOutcome, SandboxProgram } from "../execution/worker-bridge.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import { CallTable } from "./call-table.ts";
 import type { Frame } from "./frames.ts";
 import { FROM_CHILD, TO_CHILD } from "./guest/frame-types.mjs";
 import type { EngineStats, GoMessage } from "./guest/protocol.ts";
 import { type GuestEvent, isTooDeep, parseGuestMessage } from "./guest-messages.ts";
-import { describeLimit, type LimitName } from "./limits.ts";
+import { describeLimit, type LimitName } from "./limit-errors.ts";
 import { readThrown } from "./thrown.ts";
 
 /** The child a run was handed to. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeTogether } from "../write-together.ts";
+import { writeTogether } from "../base/write-together.ts";
 import { encodeFrame, type Frame, FrameReader } from "./frames.ts";
 import type { LaunchCommand } from "./launcher.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../test/support/sandbox.ts";
 import { loadConfig } from "../config/load-config.ts";
 import type { RunLimits, RunOutcome } from "../execution/worker-bridge.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { ProcessSandbox } from "./sandbox.ts";
 
 const limited = (limits: Partial<RunLimits>): { limits: RunLimits } => ({ limits: { ...defaultLimits, ...limits } });

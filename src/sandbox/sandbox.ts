@@ -1,5 +1,5 @@
 import type { Sandbox } from "../execution/worker-bridge.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 import { describeMachine, type EngineName, resolveEngine } from "./engine-files.ts";
 import { type LaunchCommand, type LauncherName, resolveLauncher } from "./launcher.ts";
 import { Pool } from "./pool.ts";

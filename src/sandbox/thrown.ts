@@ -1,5 +1,5 @@
 import type { GuestError } from "../execution/worker-bridge.ts";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../base/json.ts";
 
 export interface Thrown {
   readonly error: GuestError;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 /** Keeps secrets where others may read: what is sealed can be opened with the same key and context only. */
 export interface Seal {

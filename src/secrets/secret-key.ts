@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PmlError } from "../errors.ts";
+import { PmlError } from "../base/errors.ts";
 
 export interface KeySources {
   /** The key itself, from the environment. */

@@ -1,5 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
-import { PassingMap } from "../passing-map.ts";
+import { PassingMap } from "../base/passing-map.ts";
 import type { Turn } from "./turns.ts";
 
 /** A question of a server, in the middle of a call: an elicitation or a sampling request. */

@@ -1,9 +1,9 @@
 import type { McpServerEntry } from "../config/schema.ts";
-import type { Logger } from "../log.ts";
-import { ExtraConnections } from "./extra-connections.ts";
+import type { Logger } from "../base/log.ts";
+import { ExtraConnections } from "./connection/extra-connections.ts";
 import { Gate } from "./gate.ts";
-import { type LiveConnection, subjectOf, type UpstreamRequest } from "./live-connection.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { type LiveConnection, subjectOf, type UpstreamRequest } from "./connection/live-connection.ts";
+import { unlessAborted } from "./connection/unless-aborted.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 export interface CallRouterOptions {

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { keepListening } from "./listen-stream.ts";
-import { anyResult } from "./passthrough.ts";
+import { keepListening } from "./connection/listen-stream.ts";
+import { anyResult } from "./connection/passthrough.ts";
 
 type Stop = () => Promise<unknown>;
 

@@ -1,7 +1,7 @@
-import type { Logger } from "../log.ts";
+import type { Logger } from "../base/log.ts";
 import { ServerUnavailable } from "./failures.ts";
 import type { ServerState } from "./server-status.ts";
-import type { StdioProcess } from "./stdio-process.ts";
+import type { StdioProcess } from "./connection/stdio-process.ts";
 
 /** How a server is, what went wrong last, and what it said then. */
 export class ServerCondition {

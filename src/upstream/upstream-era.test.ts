@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/databases.ts";
 import { servers } from "../../test/support/upstream-servers.ts";
-import { createLogger } from "../log.ts";
-import { ProcessGroups } from "./process-groups.ts";
+import { createLogger } from "../base/log.ts";
+import { ProcessGroups } from "./connection/process-groups.ts";
 import { UpstreamServer } from "./upstream-server.ts";
 
 /** Speaks the 2025 era and does something else with whatever it does not know. */

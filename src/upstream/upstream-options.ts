@@ -1,10 +1,10 @@
 import type { McpServerEntry } from "../config/schema.ts";
-import type { Logger } from "../log.ts";
-import type { EraVerdict } from "./era-verdict.ts";
+import type { Logger } from "../base/log.ts";
+import type { EraVerdict } from "./connection/era-verdict.ts";
 import type { ServerAuth } from "./oauth/server-auth.ts";
-import type { Offer } from "./offer.ts";
-import type { ProcessGroups } from "./process-groups.ts";
-import type { ServerOutput } from "./server-output.ts";
+import type { Offer } from "./offers/offer.ts";
+import type { ProcessGroups } from "./connection/process-groups.ts";
+import type { ServerOutput } from "./connection/server-output.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 export interface UpstreamOptions {

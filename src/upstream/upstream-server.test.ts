@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { makeFolder } from "../../test/support/databases.ts";
 import { isRunning, until } from "../../test/support/pml.ts";
 import { servers } from "../../test/support/upstream-servers.ts";
-import { createLogger } from "../log.ts";
-import type { Offer } from "./offer.ts";
-import { ProcessGroups } from "./process-groups.ts";
+import { createLogger } from "../base/log.ts";
+import type { Offer } from "./offers/offer.ts";
+import { ProcessGroups } from "./connection/process-groups.ts";
 import { UpstreamServer } from "./upstream-server.ts";
 
 const log = createLogger({ level: "silent", file: undefined, secrets: [] });

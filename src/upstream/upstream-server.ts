@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import { CallRouter } from "./call-router.ts";
-import { isModern, listenForChanges } from "./current-protocol.ts";
-import { EraMemory } from "./era-verdict.ts";
+import { isModern, listenForChanges } from "./connection/current-protocol.ts";
+import { EraMemory } from "./connection/era-verdict.ts";
 import {
   CallTimeout,
   Cancelled,
@@ -12,14 +12,14 @@ import {
   SessionGone,
   type StartFailure,
 } from "./failures.ts";
-import { type ConnectionOptions, LiveConnection, type UpstreamRequest } from "./live-connection.ts";
+import { type ConnectionOptions, LiveConnection, type UpstreamRequest } from "./connection/live-connection.ts";
 import { findMissingScope } from "./oauth/server-auth.ts";
-import { OfferReader } from "./read-offer.ts";
+import { OfferReader } from "./offers/read-offer.ts";
 import { ResourceWatches } from "./resource-watches.ts";
-import { RetryPlan } from "./retry-plan.ts";
+import { RetryPlan } from "./connection/retry-plan.ts";
 import { ServerCondition } from "./server-condition.ts";
 import type { ServerStatus } from "./server-status.ts";
-import { asProcess, type StdioProcess } from "./stdio-process.ts";
+import { asProcess, type StdioProcess } from "./connection/stdio-process.ts";
 import type { UpstreamOptions } from "./upstream-options.ts";
 
 /** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder } from "../support/databases.ts";
 import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";

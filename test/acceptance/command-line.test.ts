@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder } from "../support/databases.ts";
 import { freePort } from "../support/free-port.ts";
 import { PML, runJson, runPml } from "../support/pml.ts";

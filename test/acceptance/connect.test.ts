@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder } from "../support/databases.ts";
 import { PML, runJson, runPml, type RunResult, until } from "../support/pml.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder } from "../support/databases.ts";
 import { runJson, runPml, type RunResult, until } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";

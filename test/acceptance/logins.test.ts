@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { type LoginServer, startLoginServer } from "../support/login-server.ts";
 import { createServerDatabase } from "../support/databases.ts";
 import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";

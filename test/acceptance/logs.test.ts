@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { startGateway } from "../support/gateway-home.ts";
 import { makeFolder } from "../support/databases.ts";
 import { runPml, spawnPml, until } from "../support/pml.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { startGateway } from "../support/gateway-home.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";

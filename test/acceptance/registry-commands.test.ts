@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EXIT } from "../../src/errors.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { execute } from "../support/execute.ts";
 import type { GatewayHome } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";

@@ -1,10 +1,10 @@
 import { v7 as newId } from "uuid";
-import { DEFAULT_SCOPE } from "../../src/capabilities/scope.ts";
+import { DEFAULT_SCOPE } from "../../src/registry/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
-import { createEventBus, type PmlEvent } from "../../src/events.ts";
+import { createEventBus, type PmlEvent } from "../../src/base/events.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../src/permissions/approval.ts";
 import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
 import type { ToolVerdict } from "../../src/permissions/plan.ts";

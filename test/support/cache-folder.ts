@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { packageRoot } from "../../src/package-info.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 
 /** Where things that are costly to get are kept between runs; deleting it is always safe. */
 export function cacheFolder(name: string): string {

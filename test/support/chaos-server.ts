@@ -13,7 +13,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { splitLines } from "../../src/lines.ts";
+import { splitLines } from "../../src/base/lines.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { v7 as newId } from "uuid";
-import type { Scope } from "../../src/capabilities/scope.ts";
-import { bumpScope } from "../../src/capabilities/scope-version-store.ts";
+import type { Scope } from "../../src/registry/scope.ts";
+import { bumpScope } from "../../src/registry/scope-version-store.ts";
 import type { Db } from "../../src/db/client.ts";
 import { type Embedder, normalise } from "../../src/discovery/embedding/embedder.ts";
 import { tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";

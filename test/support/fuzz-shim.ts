@@ -1,7 +1,7 @@
 /** `pml mcp` as a client sees it that writes whatever it likes. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { splitLines } from "../../src/lines.ts";
+import { splitLines } from "../../src/base/lines.ts";
 import { type Era, envelope, type FuzzMessage } from "./fuzz-messages.ts";
 import { findFlaw, isId, isObject } from "./json-rpc.ts";
 import { spawnPml, until } from "./pml.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { packageRoot } from "../../src/package-info.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 import { startPostgres } from "./postgres-server.ts";
 
 declare module "vitest" {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../src/package-info.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 
 export const PML = join(packageRoot, "bin", "pml.js");
 

@@ -7,7 +7,7 @@ import type {
   RunOutcome,
   SandboxProgram,
 } from "../../src/execution/worker-bridge.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/base/log.ts";
 import { createSandbox, type ProcessSandbox, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
 
 export const STARTED_AT = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -2,7 +2,7 @@
  * A stdio MCP server that answers with what a file says, to the byte: `{ "tools": [...], "results": { name: … } }`.
  */
 import { readFileSync } from "node:fs";
-import { splitLines } from "../../src/lines.ts";
+import { splitLines } from "../../src/base/lines.ts";
 
 interface Message {
   readonly id?: number | string;

@@ -5,7 +5,7 @@ import type {
   StructureEdge,
   StructureNode,
 } from "../../src/analysis/structure.ts";
-import type { JsonSchema } from "../../src/json.ts";
+import type { JsonSchema } from "../../src/base/json.ts";
 
 /** What an analysis found, in lines that can be read and compared. */
 export function formatOutcome(outcome: AnalysisOutcome): string {

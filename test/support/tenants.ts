@@ -1,5 +1,5 @@
-import type { Visibility } from "../../src/capabilities/record.ts";
-import { type Asker, OWNER } from "../../src/capabilities/scope.ts";
+import type { Visibility } from "../../src/registry/record.ts";
+import { type Asker, OWNER } from "../../src/registry/scope.ts";
 import type { Random } from "./random.ts";
 
 /** A record as somebody who was told everything would know it. */

@@ -1,5 +1,5 @@
 import type { KnownTool, ToolCatalogue } from "../../src/analysis/structure.ts";
-import type { JsonSchema } from "../../src/json.ts";
+import type { JsonSchema } from "../../src/base/json.ts";
 
 const text = { type: "string" };
 

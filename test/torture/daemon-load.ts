@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
-import { PmlError } from "../../src/errors.ts";
+import { PmlError } from "../../src/base/errors.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeSmallExport } from "./small-export.ts";
 

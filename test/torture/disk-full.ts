@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ErrorReport, EXIT } from "../../src/errors.ts";
+import { type ErrorReport, EXIT } from "../../src/base/errors.ts";
 import { runPml } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 import { FillerProcess } from "./filler-process.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { dataDirectory } from "../../src/db/open-embedded.ts";
-import { PmlError } from "../../src/errors.ts";
+import { PmlError } from "../../src/base/errors.ts";
 
 /** Processes that have files of the database open: more than one at a time destroys it. */
 export function findOwners(home: string): number[] {

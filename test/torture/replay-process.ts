@@ -4,13 +4,13 @@
  *
  *     replay-process.ts <home> <program> <intent> <position|0|learn|recover>
  */
-import { createApp } from "../../src/app.ts";
-import { DEFAULT_SCOPE, OWNER } from "../../src/capabilities/scope.ts";
+import { createApp } from "../../src/app/app.ts";
+import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { Journal } from "../../src/execution/journal.ts";
 import type { ExecuteAnswer } from "../../src/execution/requests.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/base/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
 import { innerProgram, replayPrograms } from "./replay-programs.ts";
 

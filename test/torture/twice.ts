@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
-import { EXIT, type ErrorReport } from "../../src/errors.ts";
+import { EXIT, type ErrorReport } from "../../src/base/errors.ts";
 import { runJson, runPml, spawnPml, until } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 import { inspect } from "./inspection.ts";

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Asker } from "../../../src/capabilities/scope.ts";
-import type { CallContext, OwnAnswer } from "../../../src/mcp/own-tool.ts";
+import type { Asker } from "../../../src/registry/scope.ts";
+import type { CallContext, OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
 import type { CapabilityServer } from "../../../src/mcp/servers/capability-server.ts";
 
 /** Named capabilities as tools. Unlike the other modules it has whatever has been learned. */

@@ -1,4 +1,4 @@
-import type { CapabilityRecord, CapabilityVersion } from "../../../src/capabilities/record.ts";
+import type { CapabilityRecord, CapabilityVersion } from "../../../src/registry/record.ts";
 
 type Described = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type ComparedVersion, diffVersions, type VersionDiff } from "../../../src/capabilities/diff/version-diff.ts";
-import type { CapabilityVersion } from "../../../src/capabilities/record.ts";
-import { parseSpecifier, pickVersion } from "../../../src/capabilities/specifier.ts";
-import { PmlError } from "../../../src/errors.ts";
-import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { type ComparedVersion, diffVersions, type VersionDiff } from "../../../src/registry/diff/version-diff.ts";
+import type { CapabilityVersion } from "../../../src/registry/record.ts";
+import { parseSpecifier, pickVersion } from "../../../src/registry/specifier.ts";
+import { PmlError } from "../../../src/base/errors.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { describeVersion } from "./describe-record.ts";
 import { type DnsParts, json, reads, reference } from "./dns-parts.ts";
 

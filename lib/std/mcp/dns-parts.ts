@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Changed, Registry } from "../../../src/capabilities/registry.ts";
-import type { Scope } from "../../../src/capabilities/scope.ts";
-import type { OwnAnswer } from "../../../src/mcp/own-tool.ts";
+import type { Changed, Registry } from "../../../src/registry/registry.ts";
+import type { Scope } from "../../../src/registry/scope.ts";
+import type { OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
 import { describeBriefly } from "./describe-record.ts";
 import type { RecordFacts } from "./record-facts.ts";
 

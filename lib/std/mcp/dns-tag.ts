@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { CACHE_POLICIES } from "../../../src/capabilities/capability.ts";
-import { ROUTINGS } from "../../../src/capabilities/record.ts";
-import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
-import { withoutUndefined } from "../../../src/without-undefined.ts";
+import { CACHE_POLICIES } from "../../../src/registry/capability.ts";
+import { ROUTINGS } from "../../../src/registry/record.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
+import { withoutUndefined } from "../../../src/base/without-undefined.ts";
 import { changed, type DnsParts, json, reference, tags, writes } from "./dns-parts.ts";
 
 export function createTag({ registry, scope, facts }: DnsParts): OwnTool {

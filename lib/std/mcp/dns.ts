@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { HEALTHS, ROUTINGS, VISIBILITIES } from "../../../src/capabilities/record.ts";
-import { RECORD_SORTS, type RecordQuery } from "../../../src/capabilities/registry.ts";
-import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { HEALTHS, ROUTINGS, VISIBILITIES } from "../../../src/registry/record.ts";
+import { RECORD_SORTS, type RecordQuery } from "../../../src/registry/registry.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
-import { withoutUndefined } from "../../../src/without-undefined.ts";
+import { withoutUndefined } from "../../../src/base/without-undefined.ts";
 import { describeBriefly, describeRecord } from "./describe-record.ts";
 import { createHistory } from "./dns-history.ts";
 import { changed, type DnsParts, json, reads, reference, tags, writes } from "./dns-parts.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { VISIBILITIES } from "../../../src/capabilities/record.ts";
-import { CONFLICT_POLICIES, type Registry } from "../../../src/capabilities/registry.ts";
-import type { Scope } from "../../../src/capabilities/scope.ts";
-import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { VISIBILITIES } from "../../../src/registry/record.ts";
+import { CONFLICT_POLICIES, type Registry } from "../../../src/registry/registry.ts";
+import type { Scope } from "../../../src/registry/scope.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
-import { withoutUndefined } from "../../../src/without-undefined.ts";
+import { withoutUndefined } from "../../../src/base/without-undefined.ts";
 import { describeBriefly } from "./describe-record.ts";
 import { changeSummary, versionTag } from "./dns.ts";
 import { changed, json, tags } from "./dns-parts.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tool.ts";
+import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
-import type { Asker, Scope } from "../../../src/capabilities/scope.ts";
+import type { Asker, Scope } from "../../../src/registry/scope.ts";
 import { json } from "./dns-parts.ts";
 
 /** Something that can be called. */

@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { PmlError } from "../../../src/errors.ts";
-import type { CallContext, OwnAnswer, OwnTool } from "../../../src/mcp/own-tool.ts";
-import type { Asker, Scope } from "../../../src/capabilities/scope.ts";
+import { PmlError } from "../../../src/base/errors.ts";
+import type { CallContext, OwnAnswer, OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
+import type { Asker, Scope } from "../../../src/registry/scope.ts";
 import type { CapabilityServer } from "../../../src/mcp/servers/capability-server.ts";
 import type { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { CapModule } from "./cap.ts";

@@ -1,4 +1,4 @@
-import type { CapabilityRecord, Routing } from "../../../src/capabilities/record.ts";
+import type { CapabilityRecord, Routing } from "../../../src/registry/record.ts";
 
 /** What is known about records besides what the registry keeps. */
 export interface RecordFacts {

@@ -1,2 +1,2 @@
-export type { CapabilityAlias, CapabilityRecord, CapabilityVersion } from "../../../src/capabilities/record.ts";
-export type { CurationSuggestion } from "../../../src/capabilities/curation-suggestion.ts";
+export type { CapabilityAlias, CapabilityRecord, CapabilityVersion } from "../../../src/registry/record.ts";
+export type { CurationSuggestion } from "../../../src/registry/curation-suggestion.ts";

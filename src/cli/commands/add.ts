@@ -1,5 +1,5 @@
 import { environment } from "../../config/environment.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 
 export const add: Command = {

@@ -1,9 +1,9 @@
-import type { WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../sdk/answers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { askGateway, recordArgument } from "../registry.ts";
+import { askGateway, recordArgument } from "../ask-registry.ts";
 
 export const alias: Command = {
   name: "alias",

@@ -1,4 +1,4 @@
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { decide } from "../as-person.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";

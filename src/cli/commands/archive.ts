@@ -1,7 +1,7 @@
-import type { LookupAnswer } from "../../client/answers.ts";
+import type { LookupAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const archive: Command = {
   name: "archive",

@@ -1,5 +1,5 @@
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import type { BackupResult } from "../../housekeeping/backup.ts";
+import type { BackupResult } from "../../housekeeping/write-backup.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";

@@ -1,14 +1,14 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
-import { type ErrorReport, EXIT, fromErrorReport, PmlError } from "../../errors.ts";
+import { type ErrorReport, EXIT, fromErrorReport, PmlError } from "../../base/errors.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
 import type { Review } from "../reviews.ts";
 import type { KnownTool } from "../tool-names.ts";
-import { findClosest } from "../../config/closest.ts";
+import { findClosest } from "../../base/closest.ts";
 
 export const call: Command = {
   name: "call",

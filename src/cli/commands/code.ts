@@ -1,7 +1,7 @@
-import type { WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const code: Command = {
   name: "code",

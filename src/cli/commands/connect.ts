@@ -1,9 +1,9 @@
 import { environment, resolveHome } from "../../config/environment.ts";
-import { PmlError } from "../../errors.ts";
-import type { Connection } from "../../clients/connection.ts";
-import type { Launch } from "../../clients/launch.ts";
-import type { Places } from "../../clients/places.ts";
-import type { ConnectRequest, ConnectResult } from "../../clients/connect-client.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { Connection } from "../../client-config/connection.ts";
+import type { Launch } from "../../client-config/launch.ts";
+import type { Places } from "../../client-config/places.ts";
+import type { ConnectRequest, ConnectResult } from "../../client-config/connect-client.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { formatTable } from "../table.ts";
 
@@ -29,7 +29,7 @@ export const connect: Command = {
   async run({ args, options }): Promise<Answer> {
     const requests = await readRequests(args, options);
     if (requests.length === 0) return listClients(options);
-    const { planConnect, planDisconnect, printEntry } = await import("../../clients/connect-client.ts");
+    const { planConnect, planDisconnect, printEntry } = await import("../../client-config/connect-client.ts");
     if (options["print"] === true) return printEntries(requests.map((each) => ({ each, text: printEntry(each) })));
     const undo = options["undo"] === true;
     // All are looked at before the first is written.
@@ -49,8 +49,8 @@ interface Setting {
 }
 
 async function readSetting({ config }: OptionValues): Promise<Setting> {
-  const { findPlaces } = await import("../../clients/places.ts");
-  const { describeLaunch } = await import("../../clients/launch.ts");
+  const { findPlaces } = await import("../../client-config/places.ts");
+  const { describeLaunch } = await import("../../client-config/launch.ts");
   return {
     places: findPlaces(environment, process.cwd()),
     launch: describeLaunch(environment, typeof config === "string" ? config : undefined),
@@ -58,7 +58,7 @@ async function readSetting({ config }: OptionValues): Promise<Setting> {
 }
 
 async function readRequests(ids: readonly string[], options: OptionValues): Promise<ConnectRequest[]> {
-  const { getClient } = await import("../../clients/client-table.ts");
+  const { getClient } = await import("../../client-config/client-table.ts");
   const setting = await readSetting(options);
   return ids.map((id) => ({
     ...setting,
@@ -78,8 +78,8 @@ function checkName(name: string): string {
 }
 
 async function listClients(options: OptionValues): Promise<Answer> {
-  const { CLIENTS } = await import("../../clients/client-table.ts");
-  const { describeConnection } = await import("../../clients/connection.ts");
+  const { CLIENTS } = await import("../../client-config/client-table.ts");
+  const { describeConnection } = await import("../../client-config/connection.ts");
   const { places, launch } = await readSetting(options);
   const found = CLIENTS.map((client) => describeConnection(client, places, { launch, scope: "user" }));
   const rows = found.map(({ client, state, path, problem }) => ({

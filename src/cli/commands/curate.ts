@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
-import type { Applied, AutoSummary, CurationStats, Rejected, Suggestions } from "../../curation/curator.ts";
-import type { SourcedSuggestion } from "../../curation/suggestion-store.ts";
+import type { Applied, AutoSummary, CurationStats, Rejected, Suggestions } from "../../naming/curation/curator.ts";
+import type { SourcedSuggestion } from "../../naming/curation/suggestion-store.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
-import { EXIT, PmlError } from "../../errors.ts";
+import { EXIT, PmlError } from "../../base/errors.ts";
 import type { Answer, Command, Input, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { decideNames, type NameDecisions } from "../decide-names.ts";

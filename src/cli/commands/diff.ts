@@ -1,8 +1,8 @@
-import type { VersionChanges } from "../../client/answers.ts";
+import type { VersionChanges } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { describeDiff } from "../describe-diff.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 interface Comparison {
   readonly comparison: { readonly from: number; readonly to: number; readonly diff: VersionChanges };

@@ -1,4 +1,4 @@
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
 import type { Finding } from "../finding.ts";
 import { withProgress } from "../progress.ts";
 import type { Answer, Command, Input } from "../command.ts";

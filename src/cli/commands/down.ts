@@ -3,7 +3,7 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import { readDaemonAddress } from "../../daemon/daemon-file.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
 import { isOwned } from "../../db/owner-lock.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { withProgress } from "../progress.ts";
 

@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
-import { PmlError } from "../../errors.ts";
-import type { JsonSchema } from "../../json.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { JsonSchema } from "../../base/json.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
 import type { Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { executeThroughGateway } from "../execute.ts";
+import { executeThroughGateway } from "../run-programs.ts";
 
 export const exec: Command = {
   name: "exec",

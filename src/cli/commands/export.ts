@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { rename, rm, writeFile as writeText } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { downloadFromDaemon } from "../../daemon/daemon-client.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";

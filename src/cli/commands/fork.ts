@@ -1,8 +1,8 @@
-import type { WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { forkPublished } from "../published.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { forkPublished } from "../fork-published.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const fork: Command = {
   name: "fork",

@@ -1,8 +1,8 @@
-import type { HistoryAnswer, VersionAnswer } from "../../client/answers.ts";
+import type { HistoryAnswer, VersionAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { summariseDiff } from "../describe-diff.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 import { formatTable } from "../table.ts";
 
 export const history: Command = {

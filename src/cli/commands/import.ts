@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { uploadToDaemon } from "../../daemon/daemon-client.ts";
 import { environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load-config.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { ImportResult } from "../../housekeeping/import-memory.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
@@ -60,10 +60,10 @@ async function importFile(path: string, input: Input): Promise<ImportResult> {
 
 /** Without a daemon, and with the same checks. */
 async function importIntoServer(url: string, path: string, { options }: Input): Promise<ImportResult> {
-  const { withServerDatabase } = await import("../../app.ts");
+  const { withServerDatabase } = await import("../../app/app.ts");
   const { importMemory } = await import("../../housekeeping/import-memory.ts");
   const { checkSignatures } = await import("../../housekeeping/check-signatures.ts");
-  const { openSigning } = await import("../../open-signing.ts");
+  const { openSigning } = await import("../../app/open-signing.ts");
   const { config: file } = options;
   const config = loadConfig(typeof file === "string" ? { config: file } : {}, environment);
   const check = checkSignatures(openSigning(config), config.signing.required);
@@ -86,7 +86,7 @@ async function checkReadable(path: string): Promise<void> {
     await access(path, constants.R_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const { findClosestClient } = await import("../../clients/client-table.ts");
+    const { findClosestClient } = await import("../../client-config/client-table.ts");
     const client = findClosestClient(path);
     throw new PmlError("file_unusable", `Cannot read ${path}: ${reason}`, {
       hint:

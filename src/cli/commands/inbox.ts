@@ -1,6 +1,6 @@
-import type { SourcedSuggestion } from "../../curation/suggestion-store.ts";
+import type { SourcedSuggestion } from "../../naming/curation/suggestion-store.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { toVisible } from "../../visible.ts";
+import { toVisible } from "../../base/visible.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { askedBy, askedTools, formatTime, type InboxItem, oneLine, type SentApproval } from "../inbox-item.ts";

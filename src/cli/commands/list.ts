@@ -1,11 +1,11 @@
-import type { LookupAnswer, QueryAnswer } from "../../client/answers.ts";
+import type { LookupAnswer, QueryAnswer } from "../../sdk/answers.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import type { Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { formatRate, formatVersion, oneLine } from "../describe-record.ts";
-import { askGateway } from "../registry.ts";
+import { formatRate, formatVersion, oneLine } from "../format-record.ts";
+import { askGateway } from "../ask-registry.ts";
 import { formatTable } from "../table.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 
 const DEFAULT_LIMIT = 1_000;
 const PAGE = 200;

@@ -1,8 +1,8 @@
-import type { LookupAnswer } from "../../client/answers.ts";
+import type { LookupAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { describeLookup } from "../describe-record.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { describeLookup } from "../format-record.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const lookup: Command = {
   name: "lookup",

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { LookupAnswer } from "../../client/answers.ts";
-import { PmlError } from "../../errors.ts";
+import type { LookupAnswer } from "../../sdk/answers.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const merge: Command = {
   name: "merge",

@@ -1,5 +1,5 @@
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 

@@ -1,8 +1,8 @@
-import type { HistoryAnswer, LookupAnswer, WhoisAnswer } from "../../client/answers.ts";
-import { PmlError } from "../../errors.ts";
+import type { HistoryAnswer, LookupAnswer, WhoisAnswer } from "../../sdk/answers.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const restore: Command = {
   name: "restore",

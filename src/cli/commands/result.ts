@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";

@@ -1,5 +1,5 @@
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { describeReview, type Review, shortHash } from "../reviews.ts";

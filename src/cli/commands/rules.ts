@@ -1,6 +1,6 @@
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
-import { EXIT, PmlError } from "../../errors.ts";
+import { EXIT, PmlError } from "../../base/errors.ts";
 import type { ToolVerdict } from "../../permissions/plan.ts";
 import { doAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input } from "../command.ts";

@@ -1,9 +1,9 @@
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { executeThroughGateway } from "../execute.ts";
+import { executeThroughGateway } from "../run-programs.ts";
 
 export const run: Command = {
   name: "run",

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { environment, shareCompileCache } from "../../config/environment.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { StartReport } from "../../daemon/start-daemon.ts";
-import { toErrorReport } from "../../errors.ts";
+import { toErrorReport } from "../../base/errors.ts";
 import type { Answer, Command, CommandOption } from "../command.ts";
 
 /** Options of `serve`, which `up` hands on to the daemon it starts. */

@@ -1,6 +1,6 @@
-import { findClosest } from "../../config/closest.ts";
+import { findClosest } from "../../base/closest.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatPairs, formatTable } from "../table.ts";

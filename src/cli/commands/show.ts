@@ -1,10 +1,10 @@
-import type { WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../sdk/answers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { describeWhois } from "../describe-record.ts";
+import { describeWhois } from "../format-record.ts";
 import { drawOutline, type DrawnGraph } from "../draw-graph.ts";
-import { askGateway, recordArgument } from "../registry.ts";
+import { askGateway, recordArgument } from "../ask-registry.ts";
 
 export const show: Command = {
   name: "show",

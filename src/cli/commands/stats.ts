@@ -1,7 +1,7 @@
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry } from "../registry.ts";
+import { askRegistry } from "../ask-registry.ts";
 import { formatPairs } from "../table.ts";
 
 export const stats: Command = {

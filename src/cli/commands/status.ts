@@ -1,7 +1,7 @@
 import { resolveHome } from "../../config/environment.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
-import { EXIT } from "../../errors.ts";
+import { EXIT } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { formatPairs } from "../table.ts";
 

@@ -1,10 +1,10 @@
-import type { LookupAnswer } from "../../client/answers.ts";
+import type { LookupAnswer } from "../../sdk/answers.ts";
 import { InvalidArgumentError } from "commander";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { withoutUndefined } from "../../without-undefined.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 const ROUTINGS = ["local", "cloud", "inherit"];
 

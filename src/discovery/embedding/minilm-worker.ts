@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { collectGarbage, collectWhenQuiet } from "../../collect-garbage.ts";
+import { collectGarbage, collectWhenQuiet } from "../../base/collect-garbage.ts";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";

@@ -1,6 +1,6 @@
 import { fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../package-info.ts";
+import { packageRoot } from "../../base/package-info.ts";
 import { normalise } from "./embedder.ts";
 import type { Wordpiece } from "./wordpiece.ts";
 

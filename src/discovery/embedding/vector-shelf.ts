@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Db } from "../../db/client.ts";
-import type { Logger } from "../../log.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Embedder } from "./embedder.ts";
 import { readVectors, writeVectors } from "./vector-store.ts";
 

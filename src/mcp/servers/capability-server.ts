@@ -1,14 +1,14 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { ListedCapability, ListingChoice } from "../../capabilities/listed-capability.ts";
-import type { Registry, Resolved } from "../../capabilities/registry.ts";
-import type { Asker, Scope } from "../../capabilities/scope.ts";
-import { PmlError } from "../../errors.ts";
-import type { Engine } from "../../execution/engine.ts";
+import type { ListedCapability, ListingChoice } from "../../registry/listed-capability.ts";
+import type { Registry, Resolved } from "../../registry/registry.ts";
+import type { Asker, Scope } from "../../registry/scope.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { Engine } from "../../execution/run-engine.ts";
 import type { ExecuteAnswer } from "../../execution/requests.ts";
-import type { JsonObject, JsonValue } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Effect } from "../../permissions/effect.ts";
-import { askerOf, type CallContext, type OwnAnswer } from "../own-tool.ts";
-import { toRunCaller } from "../run-caller.ts";
+import { askerOf, type CallContext, type OwnAnswer } from "../own-tools/own-tool.ts";
+import { toRunCaller } from "../own-tools/run-caller.ts";
 import { CAPABILITY_PREFIX, toTool } from "./capability-tool.ts";
 
 export interface CapabilityServerParts {

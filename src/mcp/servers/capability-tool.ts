@@ -1,6 +1,6 @@
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
-import type { ListedCapability } from "../../capabilities/listed-capability.ts";
-import type { JsonSchema } from "../../json.ts";
+import type { ListedCapability } from "../../registry/listed-capability.ts";
+import type { JsonSchema } from "../../base/json.ts";
 import { type Effect, moreSevere } from "../../permissions/effect.ts";
 
 /** Capabilities are known to agents by this in front of their names. */

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { PmlError } from "../../errors.ts";
-import type { CallContext, OwnAnswer, OwnTool } from "../own-tool.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { CallContext, OwnAnswer, OwnTool } from "../own-tools/own-tool.ts";
 
 /** Tools of PML that share a prefix: `dns:lookup` is the tool `lookup` of the module `dns`. */
 export class ToolModule {

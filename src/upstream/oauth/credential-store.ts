@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
-import type { Scope } from "../../capabilities/scope.ts";
-import { bumpScope } from "../../capabilities/scope-version-store.ts";
+import type { Scope } from "../../registry/scope.ts";
+import { bumpScope } from "../../registry/scope-version-store.ts";
 import type { Db } from "../../db/client.ts";
 
 /** What a login belongs to: another address or issuer must never get to see it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../../test/support/databases.ts";
-import { DEFAULT_SCOPE } from "../../capabilities/scope.ts";
+import { DEFAULT_SCOPE } from "../../registry/scope.ts";
 import { createSeal } from "../../secrets/seal.ts";
 import { type Credential, Credentials } from "./credential.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { ServerOauth } from "../../config/schema.ts";
 import { readSecret } from "../../config/secret-reference.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { type Credential, expiryOf } from "./credential.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 import type { Challenge } from "./server-auth.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { OAuthError } from "@modelcontextprotocol/client";
-import type { Scope } from "../../capabilities/scope.ts";
+import type { Scope } from "../../registry/scope.ts";
 import type { McpServerEntry } from "../../config/schema.ts";
 import type { Db } from "../../db/client.ts";
-import { PmlError } from "../../errors.ts";
-import type { Logger } from "../../log.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Seal } from "../../secrets/seal.ts";
 import { Credentials } from "./credential.ts";
 import { deleteCredentials, type LoginEvent, recordLogin } from "./credential-store.ts";

@@ -1,7 +1,7 @@
 import { auth, ClientCredentialsProvider, type FetchLike, OAuthError } from "@modelcontextprotocol/client";
 import type { ServerOauth } from "../../config/schema.ts";
 import { readSecret } from "../../config/secret-reference.ts";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 import {
   findMissingScope,

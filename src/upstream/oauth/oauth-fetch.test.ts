@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 
 test.each([

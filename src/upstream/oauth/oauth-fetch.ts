@@ -1,5 +1,5 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 
 const LIMIT_MS = 15_000;
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];

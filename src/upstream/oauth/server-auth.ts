@@ -4,7 +4,7 @@ import {
   type FetchLike,
   InsufficientScopeError,
 } from "@modelcontextprotocol/client";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { findHttpStatus } from "../failures.ts";
 
 /** How PML makes itself known to one remote server. */

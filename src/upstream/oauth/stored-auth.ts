@@ -6,7 +6,7 @@ import {
   OAuthErrorCode,
   refreshAuthorization,
 } from "@modelcontextprotocol/client";
-import { PmlError } from "../../errors.ts";
+import { PmlError } from "../../base/errors.ts";
 import { type Credential, type Credentials, expiryOf } from "./credential.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 import {

@@ -1,0 +1,254 @@
+import type { Published } from "../registry/published.ts";
+import type { Changed, Registry } from "../registry/registry.ts";
+import type { Signing } from "../registry/signature.ts";
+import { OWNER, type Scope } from "../registry/scope.ts";
+import { watchScopes } from "../registry/scope-watch.ts";
+import type { Config } from "../config/load-config.ts";
+import { contentHash } from "../base/content-hash.ts";
+import type { Curator } from "../naming/curation/curator.ts";
+import type { DatabaseClient } from "../db/client.ts";
+import { migrate } from "../db/migrate.ts";
+import { openEmbedded } from "../db/open-embedded.ts";
+import { describeUrl, openPostgres } from "../db/open-postgres.ts";
+import type { Ownership } from "../db/owner-lock.ts";
+import { PmlError } from "../base/errors.ts";
+import { createEventBus, type EventBus } from "../base/events.ts";
+import { createAdopt } from "../housekeeping/adopt-published.ts";
+import { backupDirectory, type BackupResult, writeBackup } from "../housekeeping/write-backup.ts";
+import type { ExportFooter } from "../housekeeping/export-format.ts";
+import { exportMemory, type LineSink } from "../housekeeping/export-memory.ts";
+import { importMemory, type ImportResult } from "../housekeeping/import-memory.ts";
+import { checkSignatures } from "../housekeeping/check-signatures.ts";
+import { startJobs } from "../housekeeping/job-queue.ts";
+import { readSchemaVersion } from "../housekeeping/transfer-store.ts";
+import type { Discovery, IndexStatus } from "../discovery/discovery.ts";
+import type { Suggest } from "../discovery/suggest.ts";
+import { createPermitCall, type PermitCall } from "../gateway/permit-call.ts";
+import type { Engine } from "../execution/run-engine.ts";
+import type { Inspector } from "../execution/inspect.ts";
+import { housekeepingJobs } from "./housekeeping-jobs.ts";
+import type { Logger } from "../base/log.ts";
+import type { NameFacts } from "./name-facts.ts";
+import { openCuration } from "./open-curation.ts";
+import { openEngine } from "./open-engine.ts";
+import { openRecords, type Records } from "./open-records.ts";
+import { openSigning } from "./open-signing.ts";
+import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
+import { createPermissions, type Permissions } from "../permissions/permissions.ts";
+import type { PlannedTool, ToolVerdict } from "../permissions/plan.ts";
+import { createKeptResults, type KeptResults } from "../gateway/results/kept-results.ts";
+import { traced } from "../base/tracing.ts";
+import type { Logins } from "../upstream/oauth/logins.ts";
+import { decideReviews, listReviews, type Review, type ReviewRequest } from "../upstream/offers/tool-reviews.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import { createUsageLog, type UsageLog } from "../gateway/usage/usage-log.ts";
+
+interface DatabaseStatus {
+  readonly engine: "pglite" | "postgres";
+  readonly at: string;
+  readonly schemaVersion: number;
+}
+
+/** Everything PML can do, built once. Protocol, HTTP and command line all call these operations. */
+export interface App extends AsyncDisposable {
+  /** Whose memory this gateway works with. */
+  readonly scope: Scope;
+  readonly events: EventBus;
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
+  readonly permissions: Permissions;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
+  readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
+  readonly inspector: Inspector;
+  /** Copies what another gateway published. */
+  adopt(published: Published, name?: string): Promise<Changed>;
+  readonly suggest: Suggest;
+  /** Whether an agent may call a tool itself. */
+  readonly permitCall: PermitCall;
+  readonly discovery: Discovery;
+  /** What can be found, and with which evidence. */
+  indexStatus(): Promise<IndexStatus>;
+  readonly curator: Curator;
+  readonly results: KeptResults;
+  readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
+  /** Resolves with the reason when the embedded database has died; the process can only end then. */
+  readonly databaseLost: Promise<Error>;
+  /** Takes over the servers of a configuration; those that are the same keep running. */
+  configureServers(config: Config): Promise<void>;
+  /** What the rules say about a tool that no program has been approved for. */
+  decideTool(id: string): Promise<ToolVerdict>;
+  /** Changed tools that nobody has accepted. */
+  listReviews(subject?: string): Promise<Review[]>;
+  decideReviews(request: ReviewRequest): Promise<Review[]>;
+  databaseStatus(): Promise<DatabaseStatus>;
+  exportMemory(write: LineSink): Promise<ExportFooter>;
+  importMemory(path: string): Promise<ImportResult>;
+  backup(): Promise<BackupResult>;
+}
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly ownership: Ownership;
+  readonly log: Logger;
+}
+
+export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
+  await using opening = new AsyncDisposableStack();
+  const { scope } = config;
+  const signing = openSigning(config);
+  const client = opening.use(await openDatabase(config, ownership));
+  const events = createEventBus();
+  opening.use(await watchChanges(client, events, log));
+  const backup = (): Promise<BackupResult> =>
+    traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
+  const permissions = opening.use(await createPermissions({ client, events, config }));
+  const usage = opening.use(createUsageLog({ client, scope, log }));
+  const logins = createLogins(config, client, log);
+  const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
+  reloadWithScope(events, upstreams, log);
+  const common = { config, scope, signing, upstreams, permissions, events, log };
+  const runs = opening.use(openEngine({ ...common, client, usage }));
+  const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
+  const curation = openCuration({ config, scope, client, registry: runs.registry, events, log });
+  const jobs = opening.use(
+    await startJobs({
+      client,
+      jobs: [...housekeepingJobs({ client, permissions, runs: config.runs, backup }), curation.job],
+      onError: (error) => log.error({ error: error.message }, "job queue"),
+    }),
+  );
+  opening.use(curation.watch(jobs));
+  const open = opening.move();
+  return {
+    scope,
+    events,
+    ...runs,
+    indexStatus: () => runs.discovery.status({ scope, principal: undefined }),
+    records,
+    curator: curation.curator,
+    upstreams,
+    usage,
+    permissions,
+    permitCall: createPermitCall(permissions, scope),
+    results: createKeptResults(client.db, scope),
+    databaseLost: client.lost,
+    logins,
+    async configureServers(changed) {
+      await upstreams.configure(definedServers(changed));
+      upstreams.connectInBackground();
+    },
+    decideTool: (id) => decideTool({ permissions, upstreams, scope }, id),
+    ...createReviewOperations(client, scope, upstreams),
+    ...createMemoryOperations({ config, client, signing, records }),
+    adopt: createAdopt({
+      registry: runs.registry,
+      asker: { scope, principal: OWNER },
+      signing,
+      signatureRequired: config.signing.required,
+    }),
+    backup,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {
+  return watchScopes({
+    client,
+    onChange: ({ org, project }) => events.publish({ kind: "scope_changed", org, project }),
+    onError: (error) => log.warn({ error: String(error) }, "reading scope versions failed; it is tried again"),
+  });
+}
+
+/** Reviews that another gateway decided count here as well. */
+function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): void {
+  events.subscribe(({ kind }) => {
+    if (kind !== "scope_changed") return;
+    upstreams.reload().catch((error: unknown) => log.error({ error: String(error) }, "reading reviews failed"));
+  });
+}
+
+function createReviewOperations(
+  { db }: DatabaseClient,
+  scope: Scope,
+  upstreams: Upstreams,
+): Pick<App, "listReviews" | "decideReviews"> {
+  return {
+    listReviews: (subject) => listReviews(db, scope, subject),
+    async decideReviews(request) {
+      const decided = await decideReviews(db, scope, request);
+      await upstreams.reloadFlags();
+      return decided;
+    },
+  };
+}
+
+interface MemoryParts {
+  readonly config: Config;
+  readonly client: DatabaseClient;
+  readonly signing: Signing;
+  readonly records: Records;
+}
+
+function createMemoryOperations({
+  config,
+  client,
+  signing,
+  records,
+}: MemoryParts): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
+  const { database, home } = config;
+  const check = checkSignatures(signing, config.signing.required);
+  return {
+    databaseStatus: async () => ({
+      engine: client.engine,
+      at: database.url === undefined ? home : describeUrl(database.url),
+      schemaVersion: await readSchemaVersion(client.db),
+    }),
+    exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
+    async importMemory(path) {
+      const imported = await traced("memory.import", {}, () => importMemory(client, path, check));
+      await records.takeImported();
+      return imported;
+    },
+  };
+}
+
+async function decideTool(
+  { permissions, upstreams, scope }: Pick<App, "permissions" | "upstreams" | "scope">,
+  id: string,
+): Promise<ToolVerdict> {
+  const planned = upstreams.known.flatMap(({ name, entry, offer }) =>
+    (offer?.tools ?? []).map((tool): PlannedTool => {
+      const routing = entry.url === undefined ? "local" : "cloud";
+      return { id: `${name}:${tool.name}`, schemaHash: contentHash(tool), annotations: tool.annotations, routing };
+    }),
+  );
+  const tool = planned.find((each) => each.id === id);
+  const nobody = { principal: "", codeHash: "" };
+  const verdict = tool && (await permissions.decidePlan(scope, [tool], nobody)).tools[0];
+  if (verdict === undefined) {
+    throw new PmlError("tool_not_found", `There is no tool "${id}"`, { hint: "All of them: pml tools" });
+  }
+  return verdict;
+}
+
+/** Opens and migrates the configured database: a server by its URL, otherwise the embedded one. */
+async function openDatabase(config: Config, ownership: Ownership): Promise<DatabaseClient> {
+  const { url, poolSize } = config.database;
+  const client = url === undefined ? await openEmbedded(ownership) : await openPostgres({ url, poolSize });
+  try {
+    await migrate(client.db);
+    return client;
+  } catch (error) {
+    await client[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** For work on a server's database without a daemon; any number of processes may open that. */
+export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
+  await using client = await openPostgres({ url, poolSize: 2 });
+  await migrate(client.db);
+  return await work(client);
+}

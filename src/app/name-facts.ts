@@ -1,0 +1,52 @@
+import type { ListedCapability, ListingChoice } from "../registry/listed-capability.ts";
+import { listNamed } from "../registry/listed-store.ts";
+import { countCapabilities } from "../registry/query-store.ts";
+import type { Asker, Scope } from "../registry/scope.ts";
+import type { Db } from "../db/client.ts";
+import type { ToolDirectory } from "../execution/ports.ts";
+import type { Effect } from "../permissions/effect.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { readToolFigures } from "../gateway/usage/usage-stats-store.ts";
+
+/** What the edge shows of capabilities and their use. */
+export interface NameFacts {
+  listed(asker: Asker, choice: ListingChoice): Promise<readonly ListedCapability[]>;
+  /** By tool, for those that are there. */
+  effects(tools: readonly string[]): Promise<ReadonlyMap<string, Effect>>;
+  stats(asker: Asker, since: Date): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface NameFactsParts {
+  readonly db: Db;
+  readonly scope: Scope;
+  readonly tools: ToolDirectory;
+  readonly permissions: Permissions;
+}
+
+export function createNameFacts({ db, scope, tools, permissions }: NameFactsParts): NameFacts {
+  return {
+    listed: (asker, choice) => listNamed(db, asker, choice),
+    async effects(ids) {
+      const planned = ids.flatMap((id) => {
+        const tool = tools.findById(id);
+        return tool === undefined ? [] : [{ id, schemaHash: tool.contentHash, annotations: tool.annotations }];
+      });
+      const verdict = await permissions.decidePlan(scope, planned, { principal: "", codeHash: "" });
+      return new Map(verdict.tools.map(({ tool, effect }) => [tool, effect]));
+    },
+    async stats(asker, since) {
+      const figures = await readToolFigures(db, asker, since);
+      return {
+        capabilities: await countCapabilities(db, asker),
+        tools: figures.map(({ server, tool, calls, successes, averageMs, lastAt }) => ({
+          server,
+          tool,
+          calls,
+          success_rate: successes / calls,
+          avg_latency_ms: averageMs,
+          last_at: lastAt.toISOString(),
+        })),
+      };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { CapabilityRegistry } from "../registry/capability-registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Scope } from "../registry/scope.ts";
+import type { Signing } from "../registry/signature.ts";
+import { createCallTool, createSettleTool } from "../gateway/call-tool.ts";
+import type { Config } from "../config/load-config.ts";
+import type { DatabaseClient } from "../db/client.ts";
+import type { Discovery } from "../discovery/discovery.ts";
+import type { Suggest } from "../discovery/suggest.ts";
+import type { EventBus } from "../base/events.ts";
+import { AnalysedPrograms } from "../execution/analysed-programs.ts";
+import { Programs } from "../execution/programs.ts";
+import { Engine } from "../execution/run-engine.ts";
+import { openRunKeeper } from "../execution/run-keeper.ts";
+import { Inspector } from "../execution/inspect.ts";
+import { recoverRuns } from "../execution/recover.ts";
+import type { Logger } from "../base/log.ts";
+import { openDiscovery } from "./open-discovery.ts";
+import { openSuggestions } from "./open-suggestions.ts";
+import { createNameFacts, type NameFacts } from "./name-facts.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
+import { createToolDirectory } from "../catalogue/tool-directory.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import type { UsageLog } from "../gateway/usage/usage-log.ts";
+
+export interface EngineParts {
+  readonly config: Config;
+  readonly scope: Scope;
+  readonly client: DatabaseClient;
+  readonly signing: Signing;
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
+  readonly permissions: Permissions;
+  readonly events: EventBus;
+  readonly log: Logger;
+}
+
+export interface OpenEngine extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly names: NameFacts;
+  readonly inspector: Inspector;
+  readonly suggest: Suggest;
+  readonly discovery: Discovery;
+}
+
+/** A value of this size stays in the journal; larger ones live as long as results do. */
+const LARGEST_JOURNAL_VALUE = 64 * 1024;
+
+/** Everything that runs programs, put together. */
+export function openEngine(parts: EngineParts): OpenEngine {
+  const { config, scope, client, signing, upstreams, usage, permissions, events, log } = parts;
+  const { db } = client;
+  const stack = new AsyncDisposableStack();
+  // Ended after the sandbox, whose runs end with it.
+  const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
+  const sandbox = stack.use(createSandbox(config.sandbox, log));
+  const tools = stack.use(createToolDirectory(upstreams));
+  const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
+  const analysed = new AnalysedPrograms(tools, signing);
+  const naming = (): typeof config.naming => config.naming;
+  const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
+  const programs = new Programs({ db, registry, analysed, naming, log });
+  const engine = new Engine({
+    db,
+    keeper,
+    registry,
+    programs,
+    sandbox,
+    tools,
+    permissions,
+    callTool: createCallTool(upstreams, usage),
+    settleTool: createSettleTool(upstreams),
+    limits: config.sandbox,
+    maxDepth: config.sandbox.maxDepth,
+    resultSeconds: config.results.ttlSeconds,
+    maxValueBytes: LARGEST_JOURNAL_VALUE,
+  });
+  stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
+  stack.use(recoverRuns({ db, scope, engine, shared: client.engine === "postgres", log }));
+  const suggestions = stack.use(openSuggestions({ config, scope, db, tools, upstreams, discovery, log }));
+  return {
+    engine,
+    registry,
+    names: createNameFacts({ db, scope, tools, permissions }),
+    inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
+    discovery,
+    suggest: suggestions.suggest,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}

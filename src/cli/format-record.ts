@@ -1,0 +1,47 @@
+import type { LookupAnswer, WhoisAnswer } from "../sdk/answers.ts";
+import { formatPairs } from "./table.ts";
+
+export function describeLookup(record: LookupAnswer): string {
+  return formatPairs({
+    name: record.display_name,
+    fqdn: record.fqdn,
+    type: record.type,
+    version: formatVersion(record),
+    description: oneLine(record.description),
+    visibility: record.visibility,
+    health: record.health,
+    routing: record.routing,
+    used: `${record.usage_count} times, ${formatRate(record)} ok`,
+    ...(record.code_url === undefined ? {} : { code: record.code_url }),
+    ...(record.registry_name === undefined ? {} : { registry: record.registry_name }),
+  });
+}
+
+export function describeWhois(record: WhoisAnswer): string {
+  const owned = {
+    state: record.state,
+    created: `${record.created_at} by ${record.created_by}`,
+    updated: `${record.updated_at} by ${record.updated_by}`,
+    tags: record.tags.join(", "),
+    tools: record.tools_used?.join(", ") ?? "",
+    aliases: record.aliases.join(", "),
+    "forked from": record.forked_from ?? "",
+    verified: record.verified ? "yes" : "no",
+    signature: record.signature ?? "",
+    "last used": record.last_used_at ?? "",
+  };
+  const said = Object.fromEntries(Object.entries(owned).filter(([, value]) => value !== ""));
+  return `${describeLookup(record)}\n${formatPairs(said)}`;
+}
+
+export function formatRate({ usage_count: count, success_rate: rate }: LookupAnswer): string {
+  return count === 0 ? "-" : `${Math.round(rate * 100)} %`;
+}
+
+export function formatVersion({ version, version_tag: tag }: LookupAnswer): string {
+  return tag === null || tag === version || tag === `v${version}` ? String(version) : `${version} (${tag})`;
+}
+
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,50 @@
+import { basename, join, resolve, sep } from "node:path";
+import { type Environment, resolveHome } from "../config/environment.ts";
+import { packageRoot } from "../base/package-info.ts";
+
+/** How a client starts `pml mcp`. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Whole paths, since desktop applications often lack the shell's PATH: this Node and this PML, from a
+ * checkout and from an installed package alike. What npx unpacked may be gone tomorrow, so there npx is
+ * what is started. A client does not know which PML_HOME and configuration were meant here; it is told.
+ */
+export function describeLaunch(env: Environment, config: string | undefined, root = packageRoot): Launch {
+  const home = resolveHome(env);
+  const chosen = config ?? env["PML_CONFIG"];
+  const told = {
+    ...(home === resolveHome({}) ? {} : { PML_HOME: home }),
+    ...(chosen ? { PML_CONFIG: resolve(chosen) } : {}),
+  };
+  if (root.split(sep).includes("_npx")) return { command: "npx", args: ["-y", "pml", "mcp"], env: told };
+  return { command: process.execPath, args: [join(root, "bin", "pml.js"), "mcp"], env: told };
+}
+
+/** Whether a server's entry, in whatever client's form, starts PML. */
+export function startsPml(entry: unknown): boolean {
+  const words = commandLine(entry);
+  return (
+    words.at(-1) === "mcp" && words.slice(0, -1).some((word) => /^pml(@.*|\.(?:js|cmd|exe))?$/.test(basename(word)))
+  );
+}
+
+/** Whether a server's entry is an address on this machine with one of these ports. */
+export function reachesPort(entry: Readonly<Record<string, unknown>>, ports: readonly number[]): boolean {
+  const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
+  const parsed = URL.parse(url ?? "");
+  return parsed !== null && LOOPBACK.test(parsed.hostname) && ports.includes(Number(parsed.port));
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** The words a client starts for an entry; opencode has them in one list. */
+export function commandLine(entry: unknown): string[] {
+  if (typeof entry !== "object" || entry === null || !("command" in entry)) return [];
+  const args = "args" in entry ? entry.args : [];
+  return [entry.command, args].flat().filter((word) => typeof word === "string");
+}

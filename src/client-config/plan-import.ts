@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from "node:util";
+import { checkServerEntry } from "../config/check-entry.ts";
+import { isReservedName, type McpServerEntry } from "../config/schema.ts";
+import { findSecrets } from "../config/secrets.ts";
+import { PmlError } from "../base/errors.ts";
+import { reachesPort, startsPml } from "./launch.ts";
+import type { FoundServer } from "./read-servers.ts";
+import { translateEntry, type TranslateOptions } from "./translate-entry.ts";
+
+/** What becomes of one server that was found. */
+export interface PlannedServer {
+  /** What it is called in PML. */
+  readonly name: string;
+  /** What it is called where it was found. */
+  readonly original: string;
+  readonly file: string;
+  readonly action: "add" | "replace" | "skip";
+  /** Why it is skipped. */
+  readonly reason?: string;
+  readonly entry?: McpServerEntry;
+  readonly notes: readonly string[];
+}
+
+export interface ImportOptions extends TranslateOptions {
+  /** Only these, by either of their names; all when it is undefined. */
+  readonly only: readonly string[] | undefined;
+  /** Overwrite servers of the same name that differ. */
+  readonly replace: boolean;
+  /** Where PML itself listens: going through itself it would never arrive. */
+  readonly ownPorts: readonly number[];
+}
+
+type Servers = Readonly<Record<string, unknown>>;
+
+/** Decides about every server found, in order. Nothing is written. */
+export function planImport(found: readonly FoundServer[], existing: Servers, options: ImportOptions): PlannedServer[] {
+  const taken: Record<string, unknown> = { ...existing };
+  const chosen = found.filter((server) => isChosen(server, options.only));
+  checkOnly(found, options.only);
+  return chosen.map((server) => {
+    const planned = planServer(server, taken, options);
+    if (planned.entry !== undefined) taken[planned.name] = planned.entry;
+    return planned;
+  });
+}
+
+function planServer(server: FoundServer, taken: Servers, options: ImportOptions): PlannedServer {
+  const wanted = legalName(server.name);
+  const found = { original: server.name, file: server.file };
+  const skip = (reason: string, name = wanted): PlannedServer => ({
+    ...found,
+    name,
+    action: "skip",
+    reason,
+    notes: [],
+  });
+  if (startsPml(server.raw) || reachesPort(server.raw, options.ownPorts)) return skip("it is PML itself");
+  try {
+    const { entry: translated, notes } = translateEntry(server, options);
+    const entry = checkServerEntry(wanted, translated);
+    const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(taken[name], entry));
+    if (same !== undefined) return skip(`PML has it already${same === server.name ? "" : `, as ${same}`}`, same);
+    const name = options.replace ? wanted : freeName(wanted, taken);
+    const renamed = name === server.name ? [] : [renameNote(server.name, wanted, name)];
+    const action = Object.hasOwn(taken, name) ? "replace" : "add";
+    return { ...found, name, action, entry, notes: [...renamed, ...notes, ...secretNotes(entry)] };
+  } catch (error) {
+    if (!(error instanceof PmlError)) throw error;
+    return skip(error.message);
+  }
+}
+
+/** Letters, digits and hyphens, and none of the names that PML keeps for itself. */
+export function legalName(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  if (plain === "") return "server";
+  return isReservedName(plain) ? `${plain}-server` : plain;
+}
+
+function freeName(wanted: string, taken: Servers): string {
+  let name = wanted;
+  for (let number = 2; Object.hasOwn(taken, name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
+
+/** A name and those that were made of it because it was taken. */
+function namesLike(wanted: string, taken: Servers): string[] {
+  return Object.keys(taken).filter((name) => name === wanted || name.replace(/-\d+$/, "") === wanted);
+}
+
+function renameNote(original: string, wanted: string, name: string): string {
+  if (name === wanted) return `"${original}" is no legal name here, so it is called ${name}`;
+  return `another ${wanted} is there, which differs, so it is called ${name} (--replace overwrites that one)`;
+}
+
+function secretNotes(entry: McpServerEntry): string[] {
+  return findSecrets(entry).map(
+    ({ where }) =>
+      `${where} holds a secret, which is copied as it is; safer is a variable, such as \${${suggest(where)}}`,
+  );
+}
+
+function suggest(where: string): string {
+  const [, name] = /^env\.(\w+)$/.exec(where) ?? [];
+  return name ?? "NAME";
+}
+
+function isChosen({ name }: FoundServer, only: readonly string[] | undefined): boolean {
+  return only === undefined || only.includes(name) || only.includes(legalName(name));
+}
+
+function checkOnly(found: readonly FoundServer[], only: readonly string[] | undefined): void {
+  const unknown = only?.find((name) => !found.some((server) => isChosen(server, [name])));
+  if (unknown === undefined) return;
+  throw new PmlError("server_not_found", `No server "${unknown}" was found there`, {
+    hint: `Found: ${found.map(({ name }) => name).join(", ")}`,
+  });
+}

@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import type { Scope } from "../registry/scope.ts";
+import type { Db } from "../db/client.ts";
+import type { JsonSchema, JsonValue } from "../base/json.ts";
+
+/** What is suggested of a capability. */
+export interface KnownCapability {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+  readonly toolsUsed: readonly string[];
+  readonly usageCount: number;
+  readonly successCount: number;
+  /** What its results looked like. */
+  readonly outputSchema: JsonSchema | undefined;
+  /** A `StaticStructure`. */
+  readonly structure: JsonValue;
+  /** The way most of its runs went. */
+  readonly dominantPath: readonly string[] | undefined;
+  /** What it was used for, the latest first. */
+  readonly intents: readonly string[];
+}
+
+const INTENTS_KEPT = 20;
+
+export async function readKnownCapabilities(
+  db: Db,
+  { org, project }: Scope,
+  ids: readonly string[],
+): Promise<KnownCapability[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{
+    id: string;
+    display_name: string;
+    description: string | null;
+    parameters_schema: JsonSchema | null;
+    tools_used: string[];
+    structure: JsonValue;
+    usage_count: number | null;
+    success_count: number | null;
+    output: JsonSchema | null;
+    path: string[] | null;
+    intents: string[];
+  }>`
+    SELECT r.id, r.display_name, r.description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
+      o.schema AS output,
+      (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
+        ORDER BY count DESC, path_key LIMIT 1) AS path,
+      ARRAY(SELECT i.intent FROM discovery_intent i
+        WHERE i.org = r.org AND i.project = ${project} AND i.subject = 'cap:' || r.id::text
+        ORDER BY i.changed_at DESC LIMIT ${INTENTS_KEPT}) AS intents
+    FROM capability_records r
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
+    LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = 'cap:' || r.id::text
+    WHERE r.org = ${org} AND r.id = ANY(${[...ids]}::uuid[])`.execute(db);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.display_name,
+    description: row.description ?? "",
+    parameters: row.parameters_schema ?? {},
+    toolsUsed: row.tools_used,
+    usageCount: row.usage_count ?? 0,
+    successCount: row.success_count ?? 0,
+    outputSchema: row.output ?? undefined,
+    structure: row.structure,
+    dominantPath: row.path ?? undefined,
+    intents: [...new Set([...(row.description === null ? [] : [row.description]), ...row.intents])],
+  }));
+}

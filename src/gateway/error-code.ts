@@ -1,0 +1,9 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { PmlError } from "../base/errors.ts";
+
+/** What kind of error it is, for records and traces. */
+export function errorCode(error: unknown): string {
+  if (error instanceof ProtocolError) return String(error.code);
+  if (error instanceof PmlError) return error.code;
+  return error instanceof Error ? error.name : "unknown";
+}

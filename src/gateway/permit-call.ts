@@ -1,0 +1,92 @@
+import { v7 as newId } from "uuid";
+import type { Scope } from "../registry/scope.ts";
+import { contentHash } from "../base/content-hash.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Approval } from "../permissions/approval.ts";
+import type { EffectHints } from "../permissions/effect.ts";
+import { buildQuestion, readReply } from "../permissions/elicitation.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import type { BoundPlan, ToolVerdict } from "../permissions/plan.ts";
+import type { RunCaller } from "../execution/ports.ts";
+
+/** A call that an agent makes itself, without a program around it. */
+interface DirectCall {
+  /** `server:tool`. */
+  readonly tool: string;
+  readonly definition: { readonly annotations?: EffectHints | undefined };
+  readonly args: JsonObject;
+  readonly caller: Pick<RunCaller, "principal" | "client" | "ask">;
+  /** A person has been asked about this very call, which goes on after a question of its server. */
+  readonly wasAsked: boolean;
+}
+
+/** Resolves when the call may be made; rejects with what the agent is told. */
+export type PermitCall = (call: DirectCall) => Promise<void>;
+
+/**
+ * Only what somebody wrote down counts here. Clients ask their users before they call a tool, so a tool
+ * that merely changes something is not asked about a second time.
+ */
+export function createPermitCall(permissions: Permissions, scope: Scope): PermitCall {
+  return async (call) => {
+    const { tool, definition, wasAsked } = call;
+    const planned = { id: tool, schemaHash: "", annotations: definition.annotations };
+    const verdict = permissions.decideTool(planned);
+    if (verdict.source.kind === "default" || verdict.decision === "allow") return;
+    if (verdict.decision === "deny") throw denied(verdict);
+    if (!wasAsked) await askPerson(permissions, scope, { call, verdict });
+  };
+}
+
+async function askPerson(
+  permissions: Permissions,
+  scope: Scope,
+  { call, verdict }: { readonly call: DirectCall; readonly verdict: ToolVerdict },
+): Promise<void> {
+  const { tool, definition, args, caller } = call;
+  const { principal, client, ask } = caller;
+  const asked = { ...verdict, schemaHash: contentHash(definition) };
+  const plan: BoundPlan = {
+    principal,
+    codeHash: contentHash({ directCall: tool }),
+    input: args,
+    verdict: { decision: "ask", tools: [asked], reasons: [`${tool}: ${verdict.reason}`] },
+  };
+  const use = await permissions.useApproval(scope, plan);
+  if (use.kind === "used") return;
+  if (use.kind === "refused") throw refused(use.approval);
+  const [server = "", name = ""] = tool.split(/:(.*)/s);
+  const code = `return await mcp[${JSON.stringify(server)}][${JSON.stringify(name)}](args);`;
+  const intent = `call ${tool} directly`;
+  const approval =
+    use.kind === "pending"
+      ? use.approval
+      : await permissions.requestApproval(scope, { ...plan, runId: newId(), intent, code, client });
+  const reply = ask && readReply(await ask(buildQuestion(approval)), principal);
+  if (reply === undefined) throw waiting(approval, tool);
+  const { approval: decided } = await permissions.decideApproval(scope, approval.id, reply);
+  if (decided.state !== "approved") throw refused(decided);
+  await permissions.useApproval(scope, plan);
+}
+
+function denied({ tool, reason }: ToolVerdict): PmlError {
+  return new PmlError("permission_denied", `${tool}: ${reason}`, {
+    hint: "A person can change the rules in mcp-permissions.yaml or under permissions in the configuration.",
+    details: { tool },
+  });
+}
+
+function refused({ id, reason }: Approval): PmlError {
+  return new PmlError("approval_refused", `A person refused this (${id})${reason === undefined ? "" : `: ${reason}`}`, {
+    hint: "Ask the person what would be acceptable.",
+    details: { approval: id },
+  });
+}
+
+function waiting({ id, expiresAt }: Approval, tool: string): PmlError {
+  return new PmlError("approval_required", `A person has to decide on this call of ${tool} (${id})`, {
+    hint: `They do it with: pml approve ${id}. When they have, make the same call again, before ${expiresAt.toISOString()}`,
+    details: { approval: id, tool },
+  });
+}

@@ -1,0 +1,145 @@
+import type { CallToolResult, JsonSchemaType, Tool } from "@modelcontextprotocol/server";
+import type { Logger } from "../../base/log.ts";
+import { jsonBytes } from "./json-size.ts";
+import type { KeptResult, KeptResults } from "./kept-results.ts";
+import type { Cut } from "./shrink-json.ts";
+import { type ResultText, toResultText } from "./result-text.ts";
+import { GET_TASK_RESULT } from "../../mcp/own-tools/pml-get-task-result.ts";
+import { type TruncatedResult, truncateResult } from "./truncate-result.ts";
+
+export interface SizedResult {
+  readonly result: CallToolResult;
+  /** Roughly: the characters in it. */
+  readonly size: number;
+  /** `server:tool`. */
+  readonly tool: string;
+  readonly outputSchema: Tool["outputSchema"];
+  /** For what a client shows, which is either content or structured content; 0 for no limit. */
+  readonly maxBytes: number;
+  /** The setting that says so. */
+  readonly limitName: string;
+}
+
+export interface FitParts {
+  readonly results: KeptResults;
+  /** Whose result it is. */
+  readonly principal: string | undefined;
+  readonly ttlSeconds: number;
+  readonly log: Logger;
+}
+
+/** An escaped control character, the longest that JSON makes of one. */
+const MOST_BYTES_PER_CHARACTER = 6;
+const FAR_BEYOND = 4;
+/** For the note about what is missing. */
+const NOTE_BYTES = 1_500;
+const CUTS_NAMED = 5;
+const LONGEST_PATH = 80;
+const LONGEST_REASON = 300;
+
+/**
+ * Results within the limit pass as they are. Of larger ones clients get as much as fits and a handle to
+ * the rest; when that cannot be kept, they get as much as fits and are told so.
+ */
+export async function fitResult(sized: SizedResult, parts: FitParts): Promise<CallToolResult> {
+  const { result, size, maxBytes } = sized;
+  if (maxBytes === 0 || size * MOST_BYTES_PER_CHARACTER <= maxBytes) return result;
+  const { structuredContent, ...shown } = result;
+  // Measuring all of it is faster, measuring up to a limit is sooner done with what is far beyond.
+  const limit = size < FAR_BEYOND * maxBytes ? Infinity : maxBytes;
+  if (Math.max(jsonBytes(shown, limit), jsonBytes(structuredContent ?? null, limit)) <= maxBytes) return result;
+  const text = toResultText(result);
+  const kept = await keep(sized, text, parts);
+  const truncated = truncateResult(result, {
+    maxBytes: maxBytes - NOTE_BYTES,
+    outputSchema: sized.outputSchema,
+    isValid: await createValidator(structuredContent === undefined ? undefined : sized.outputSchema),
+  });
+  const offset = text.contentType === "text/plain" ? findContinuation(text.text, truncated.cuts) : 0;
+  return addNote(truncated, { ...sized, totalBytes: Buffer.byteLength(text.text), kept, offset });
+}
+
+type Keeping = KeptResult | { readonly reason: string };
+
+async function keep(
+  { result, tool }: SizedResult,
+  text: ResultText,
+  { results, principal, ttlSeconds, log }: FitParts,
+): Promise<Keeping> {
+  try {
+    const status = result.isError === true ? "error" : "success";
+    return await results.keep({ tool, principal, status, ...text }, ttlSeconds);
+  } catch (error) {
+    log.error({ tool, error: String(error) }, "a long result could not be kept");
+    return { reason: String(error).slice(0, LONGEST_REASON) };
+  }
+}
+
+/** Where the part that was not shown begins, when a plain text was cut. */
+function findContinuation(text: string, cuts: readonly Cut[]): number {
+  const cut = cuts.find(({ path }) => path === "content[0].text");
+  return cut === undefined ? 0 : Buffer.byteLength(text.slice(0, cut.kept));
+}
+
+interface Circumstances extends SizedResult {
+  readonly totalBytes: number;
+  readonly kept: Keeping;
+  /** Where to read on. */
+  readonly offset: number;
+}
+
+function addNote(truncated: TruncatedResult, circumstances: Circumstances): CallToolResult {
+  const { result, structureLost } = truncated;
+  const { kept, totalBytes, outputSchema, offset } = circumstances;
+  const text = describeTruncation(truncated, circumstances);
+  const handle =
+    "reason" in kept
+      ? {}
+      : { workflow_id: kept.workflow, task_id: kept.task, offset, expires_at: kept.expiresAt.toISOString() };
+  return {
+    ...result,
+    content: [...result.content, { type: "text", text }],
+    // Clients refuse a result without the structure it promised, unless it is an error; then nobody could read on.
+    ...(structureLost && outputSchema !== undefined ? { isError: true } : {}),
+    _meta: { ...result._meta, "dev.pml/truncated": { total_bytes: totalBytes, ...handle } },
+  };
+}
+
+function describeTruncation(
+  { cuts, structureLost }: TruncatedResult,
+  { kept, totalBytes, maxBytes, limitName, result, outputSchema, offset }: Circumstances,
+): string {
+  const named = cuts.slice(0, CUTS_NAMED).map(describeCut);
+  const more = cuts.length > named.length ? [`and ${cuts.length - named.length} more`] : [];
+  const sentences = [
+    `[PML] This result has ${totalBytes} bytes, more than the limit of ${maxBytes} (${limitName}), and is not complete here: ${[...named, ...more].join("; ")}.`,
+  ];
+  if (structureLost)
+    sentences.push("Its structured content is left out, since nothing shorter would fit its output schema.");
+  if (structureLost && outputSchema !== undefined && result.isError !== true)
+    sentences.push("The call itself succeeded; do not repeat it.");
+  if ("reason" in kept) sentences.push(`The rest could not be kept: ${kept.reason}`);
+  else {
+    const handle = JSON.stringify({ workflow_id: kept.workflow, task_id: kept.task, offset });
+    sentences.push(
+      `The whole is kept until ${kept.expiresAt.toISOString()}. Read on with ${GET_TASK_RESULT} ${handle}`,
+    );
+  }
+  return sentences.join(" ");
+}
+
+function describeCut({ path, kept, of, unit }: Cut): string {
+  return `${path.slice(0, LONGEST_PATH) || "all"}: ${kept} of ${of} ${unit}`;
+}
+
+async function createValidator(schema: SizedResult["outputSchema"]): Promise<(value: unknown) => boolean> {
+  if (schema === undefined) return () => true;
+  // Loaded when it is needed: most results are short.
+  const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/server/validators/ajv");
+  try {
+    const validate = new AjvJsonSchemaValidator().getValidator(schema as JsonSchemaType);
+    return (value) => validate(value).valid;
+  } catch {
+    return () => true; // a schema that cannot be read keeps nobody from anything
+  }
+}

@@ -1,0 +1,34 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallResultText } from "./kept-results.ts";
+
+export type ResultText = Pick<CallResultText, "contentType" | "text">;
+
+/**
+ * A result as one text that can be read in pages, without loss: what is only a text as that text, what is
+ * only structured content as its JSON, and anything else as the JSON of the whole.
+ */
+export function toResultText(result: CallToolResult): ResultText {
+  const { content, structuredContent, isError: _status, resultType: _kind, ...extras } = result;
+  const [block, ...others] = content;
+  const isOneText =
+    others.length === 0 &&
+    block?.type === "text" &&
+    Object.keys(block).length === 2 &&
+    Object.keys(extras).length === 0;
+  if (isOneText && structuredContent === undefined && block.text.isWellFormed())
+    return { contentType: "text/plain", text: block.text };
+  if (isOneText && structuredContent !== undefined && isJsonOf(block.text, structuredContent))
+    return { contentType: "application/json", text: JSON.stringify(structuredContent) };
+  return { contentType: "application/json", text: JSON.stringify(result) };
+}
+
+/** Whether a text says just what a value does. Most servers write it in one of two ways, which is soon seen. */
+export function isJsonOf(text: string, value: unknown): boolean {
+  if (text === JSON.stringify(value) || text === JSON.stringify(value, null, 2)) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false;
+  }
+}

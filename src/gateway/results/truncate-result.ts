@@ -1,0 +1,168 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { jsonBytes } from "./json-size.ts";
+import { type Cut, cutText, fillInOrder, shrinkJson, type ShrinkOptions, type Shrunk } from "./shrink-json.ts";
+import { isJsonOf } from "./result-text.ts";
+
+export interface TruncateOptions {
+  readonly maxBytes: number;
+  readonly outputSchema: unknown;
+  /** Whether structured content fits the output schema. */
+  readonly isValid: (structuredContent: unknown) => boolean;
+}
+
+export interface TruncatedResult {
+  readonly result: CallToolResult;
+  readonly cuts: readonly Cut[];
+  /** The structured content could not be shortened to something that its schema allows. */
+  readonly structureLost: boolean;
+}
+
+/**
+ * The same result, shorter: still valid, every part begun, nothing cut in two that is of use only whole.
+ * Content and structured content may have so many bytes each, since clients show one or the other.
+ */
+export function truncateResult(result: CallToolResult, options: TruncateOptions): TruncatedResult {
+  const { content, structuredContent, ...rest } = result;
+  const extras = keepSmall(rest, options.maxBytes * LARGEST_EXTRA_SHARE);
+  const room = options.maxBytes - jsonBytes({ ...extras.kept, content: [] });
+  const structured =
+    structuredContent === undefined ? undefined : shrinkStructured({ content, structuredContent }, room, options);
+  const blocks = shrinkBlocks(structured?.content ?? content, room);
+  return {
+    result: { ...extras.kept, content: blocks.content, ...structured?.part },
+    cuts: [...(structured?.cuts ?? []), ...blocks.cuts, ...extras.cuts],
+    structureLost: structured?.part.structuredContent === undefined && structuredContent !== undefined,
+  };
+}
+
+type Extras = Omit<CallToolResult, "content" | "structuredContent">;
+
+const LARGEST_EXTRA_SHARE = 1 / 16;
+/** Around the text of a block. */
+const BLOCK_BYTES = 32;
+
+/** What else a result has is small, unless somebody put the data there. */
+function keepSmall(extras: Extras, maxBytes: number): { kept: Extras; cuts: Cut[] } {
+  const large = Object.entries(extras).filter(([, value]) => jsonBytes(value, maxBytes) > maxBytes);
+  const names = new Set(large.map(([name]) => name));
+  return {
+    kept: Object.fromEntries(Object.entries(extras).filter(([name]) => !names.has(name))),
+    cuts: large.map(([path, value]) => ({ path, kept: 0, of: jsonBytes(value), unit: "bytes" })),
+  };
+}
+
+interface Structured {
+  /** Empty where nothing short is allowed. */
+  readonly part: Pick<CallToolResult, "structuredContent">;
+  /** The content with what the structured one says as text. */
+  readonly content: readonly ContentBlock[];
+  readonly cuts: readonly Cut[];
+}
+
+function shrinkStructured(
+  { content, structuredContent }: Pick<CallToolResult, "content" | "structuredContent">,
+  room: number,
+  { outputSchema, isValid }: TruncateOptions,
+): Structured {
+  const mirror = findMirror(content, structuredContent);
+  const withText = (text: string): ContentBlock[] =>
+    mirror === undefined ? content : content.toSpliced(mirror, 1, { type: "text", text });
+  const options = { maxBytes: room - BLOCK_BYTES, path: "structuredContent", schema: outputSchema ?? {} };
+  const { value, cuts } =
+    mirror === undefined ? shrinkJson(structuredContent, options) : shrinkWithText(structuredContent, options);
+  if (jsonBytes(value, room) > room || !isValid(value))
+    return { part: {}, content: withText(JSON.stringify(structuredContent)), cuts: [] };
+  const part = { structuredContent: value };
+  return { part, content: withText(JSON.stringify(value)), cuts };
+}
+
+/** Which block says the same as the structured content, or where one that does so belongs. */
+function findMirror(content: readonly ContentBlock[], structuredContent: unknown): number | undefined {
+  const texts = content.flatMap((block, index) => (block.type === "text" ? [{ index, text: block.text }] : []));
+  const [only, ...others] = texts;
+  if (only === undefined) return content.length;
+  return others.length === 0 && isJsonOf(only.text, structuredContent) ? only.index : undefined;
+}
+
+function shrinkBlocks(blocks: readonly ContentBlock[], room: number): { content: ContentBlock[]; cuts: Cut[] } {
+  const cuts: (readonly Cut[])[] = [];
+  const content = fillInOrder({
+    items: blocks,
+    room,
+    shrink: (block, share, index) => {
+      if (jsonBytes(block, share) <= share) return block;
+      const shrunk = shrinkBlock(block, share, `content[${index}]`);
+      cuts[index] = shrunk.cuts;
+      return shrunk.block;
+    },
+  });
+  const made = cuts.slice(0, content.length).flat();
+  if (content.length === blocks.length) return { content, cuts: made };
+  return { content, cuts: [...made, { path: "content", kept: content.length, of: blocks.length, unit: "items" }] };
+}
+
+function shrinkBlock(
+  block: ContentBlock,
+  maxBytes: number,
+  path: string,
+): { block: ContentBlock; cuts: readonly Cut[] } {
+  if (block.type === "text") {
+    const room = maxBytes - jsonBytes({ ...block, text: "" });
+    const { text, cuts } = shrinkText(block.text, room, `${path}.text`);
+    return { block: { ...block, text }, cuts };
+  }
+  if (block.type === "resource" && "text" in block.resource) {
+    const { resource } = block;
+    const { shown, kept } = cutText(
+      resource.text,
+      maxBytes - jsonBytes({ ...block, resource: { ...resource, text: "" } }),
+    );
+    return {
+      block: { ...block, resource: { ...resource, text: shown } },
+      cuts: [{ path: `${path}.resource.text`, kept, of: resource.text.length, unit: "characters" }],
+    };
+  }
+  const of = jsonBytes(block);
+  return {
+    block: { type: "text", text: `[${describeBlock(block)}, ${of} bytes, left out]` },
+    cuts: [{ path, kept: 0, of, unit: "bytes" }],
+  };
+}
+
+function describeBlock(block: ContentBlock): string {
+  if (block.type === "resource") return block.resource.mimeType ?? "resource";
+  return "mimeType" in block && block.mimeType !== undefined ? `${block.type} ${block.mimeType}` : block.type;
+}
+
+/** A text that is JSON stays JSON. */
+function shrinkText(text: string, maxBytes: number, path: string): { text: string; cuts: readonly Cut[] } {
+  const parsed = parseJson(text);
+  if (typeof parsed === "object" && parsed !== null) {
+    const { value, cuts } = shrinkWithText(parsed, { maxBytes, path });
+    const shrunk = JSON.stringify(value);
+    if (jsonBytes(shrunk) <= maxBytes) return { text: shrunk, cuts };
+  }
+  const { shown, kept } = cutText(text, maxBytes);
+  return { text: shown, cuts: [{ path, kept, of: text.length, unit: "characters" }] };
+}
+
+/** How much of the room JSON may take when it stands in a text, where its quotes are escaped. */
+const TEXT_SHARES = [0.85, 0.7, 0.5];
+
+/** Shrinks a value so that it also fits as a text; if it can. */
+function shrinkWithText(value: unknown, options: ShrinkOptions): Shrunk {
+  let shrunk: Shrunk = { value, cuts: [] };
+  for (const share of TEXT_SHARES) {
+    shrunk = shrinkJson(value, { ...options, maxBytes: options.maxBytes * share });
+    if (jsonBytes(JSON.stringify(shrunk.value)) <= options.maxBytes) break;
+  }
+  return shrunk;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,135 @@
+import { v7 as newId } from "uuid";
+import type { Principal } from "../../auth/principal.ts";
+import type { Scope } from "../../registry/scope.ts";
+import type { DatabaseClient, Db } from "../../db/client.ts";
+
+/** One call of a tool, whatever became of it. */
+export interface ToolUse {
+  readonly server: string;
+  readonly tool: string;
+  readonly client: string | undefined;
+  /** The run it was made in. */
+  readonly runId?: string;
+  /** undefined: the owner, with the local token or over stdio. */
+  readonly principal?: Principal | undefined;
+  readonly outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
+  readonly errorCode?: string;
+  readonly durationMs: number;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly calledAt: Date;
+}
+
+/** A column is one value: one for each of its fields would cost the engine several times as much. */
+const INSERT_USES = `
+    WITH uses AS (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::uuid[], $9::text[],
+        $10::text[], $11::double precision[], $12::bigint[], $13::bigint[], $14::timestamptz[], $15::jsonb[])
+      AS each (id, server, tool, principal, client, run, outcome, error, ms, request_bytes, response_bytes, at, details)),
+    used AS (
+      INSERT INTO tool_usage (org, project, id, server_id, tool_name, principal_id, client, run_id, outcome, error_code,
+        duration_ms, request_bytes, response_bytes, called_at)
+      SELECT $1::text, $2::text, id, server, tool, principal, client, run, outcome, error,
+        ms, request_bytes, response_bytes, at FROM uses
+    ),
+    -- Calls of a run are counted with the run; what was refused or broken off says nothing about the tool.
+    tallied AS (
+      INSERT INTO discovery_tally AS s (org, project, subject, tag, uses, successes)
+      SELECT $1::text, $2::text, server || ':' || tool AS subject, '', count(*), count(*) FILTER (WHERE outcome = 'success')
+      FROM uses WHERE run IS NULL AND outcome IN ('success', 'error', 'timeout') GROUP BY subject ORDER BY subject
+      ON CONFLICT (org, project, subject, tag) DO UPDATE SET uses = s.uses + excluded.uses,
+        successes = s.successes + excluded.successes, changed_at = clock_timestamp()
+    )
+    INSERT INTO audit_log (org, project, id, at, principal_id, action, subject, outcome, details)
+    SELECT $1::text, $2::text, id, at, principal, 'tool.call', server || ':' || tool, outcome,
+      coalesce(details, jsonb_build_object('client', client)) FROM uses`;
+
+/** Each use is a row of its own and, in the same statement, an entry of the audit log. */
+export async function insertToolUses(
+  client: Pick<DatabaseClient, "db" | "executePrepared">,
+  { org, project }: Scope,
+  given: readonly ToolUse[],
+): Promise<void> {
+  const uses = given.map(toStorable);
+  await insertPrincipals(client.db, org, uses);
+  const column = (read: (use: ToolUse) => unknown): unknown => toColumn(uses.map(read));
+  await client.executePrepared("insert-uses", INSERT_USES, [
+    org,
+    project,
+    column(() => newId()),
+    column(({ server }) => server),
+    column(({ tool }) => tool),
+    column(({ principal }) => principal?.id),
+    column((use) => use.client),
+    column(({ runId }) => runId),
+    column(({ outcome }) => outcome),
+    column(({ errorCode }) => errorCode),
+    column(({ durationMs }) => durationMs),
+    column(({ requestBytes }) => requestBytes),
+    column(({ responseBytes }) => responseBytes),
+    column(({ calledAt }) => calledAt.toISOString()),
+    column(unusualDetails),
+  ]);
+}
+
+/** In most batches some columns have nothing in them; to the engine no array at all is as good as one of nothing, and shorter. */
+function toColumn(values: readonly unknown[]): readonly unknown[] | null {
+  return values.every((value) => value === undefined) ? null : values;
+}
+
+/** Whoever calls for the first time becomes known by it. */
+async function insertPrincipals(db: Db, org: string, uses: readonly ToolUse[]): Promise<void> {
+  const callers = new Map(uses.flatMap(({ principal }) => (principal ? [[principal.id, principal]] : [])));
+  if (callers.size === 0) return;
+  // in one order everywhere, or two gateways could wait for each other
+  const ordered = [...callers.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const values = ordered.map(({ id, subject, issuer, clientId }) => ({
+    org,
+    id,
+    // a token without a person in it stands for the program itself
+    kind: subject === clientId ? ("service" as const) : ("person" as const),
+    name: storableText(`${subject} (${issuer})`),
+  }));
+  await db
+    .insertInto("principals")
+    .values(values)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** What the audit log has when it is more than the client; JSON in an array is costly to write and to read. */
+function unusualDetails({ client, errorCode, principal }: ToolUse): string | undefined {
+  if (!errorCode && principal === undefined) return undefined;
+  return JSON.stringify({
+    client: client ?? null,
+    ...(errorCode ? { error: errorCode } : {}),
+    ...(principal && { principal }),
+  });
+}
+
+/** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
+const LONGEST_NAME = 500;
+
+/** One call under an impossible name must not keep all calls from being recorded. */
+function toStorable(use: ToolUse): ToolUse {
+  return {
+    ...use,
+    tool: storableText(use.tool),
+    client: use.client === undefined ? undefined : storableText(use.client),
+    principal: use.principal === undefined ? undefined : storablePrincipal(use.principal),
+  };
+}
+
+function storablePrincipal({ id, subject, issuer, clientId, scopes }: Principal): Principal {
+  return {
+    id,
+    subject: storableText(subject),
+    issuer: storableText(issuer),
+    clientId: storableText(clientId),
+    scopes: scopes.map(storableText),
+  };
+}
+
+function storableText(text: string): string {
+  if (text.length <= LONGEST_NAME && text.isWellFormed() && !text.includes("\u0000")) return text;
+  return text.slice(0, LONGEST_NAME).replaceAll("\u0000", "\uFFFD").toWellFormed();
+}

@@ -1,0 +1,260 @@
+import { inputsOf } from "../analysis/provides.ts";
+import type { ArgumentsStructure, ArgumentValue, StaticStructure, StructureEdge } from "../analysis/structure.ts";
+import type { DagStructure, DagTask } from "../registry/capability.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
+import type { ProvidesEdge } from "./provides-edge-calculator.ts";
+
+/** A step that an intent will probably need, and where its arguments come from. */
+interface PredictedNode {
+  readonly id: string;
+  readonly tool?: string;
+  readonly capability?: string;
+  readonly arguments: ArgumentsStructure;
+}
+
+interface MissingArgument {
+  readonly node: string;
+  readonly argument: string;
+  /** Under which name it has to be passed. */
+  readonly parameter: string;
+  readonly schema?: JsonSchema;
+}
+
+type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
+
+/** A small plan. */
+export interface SuggestedDag {
+  /** Made of edges between tools, or what a capability does. */
+  readonly from: "graph" | "capability";
+  readonly nodes: readonly PredictedNode[];
+  /** Which node feeds which, and with what. */
+  readonly edges: readonly PredictedEdge[];
+  /** What has to be given for it to run, and was not. */
+  readonly missing: readonly MissingArgument[];
+  /** How well the weakest part of it fits, from 0 to 1. */
+  readonly confidence: number;
+  /** As `pml_execute` takes it. */
+  readonly dag?: DagStructure;
+}
+
+interface PlanCandidate {
+  readonly id: string;
+  readonly score: number;
+  readonly inputSchema?: JsonSchema | undefined;
+}
+
+export interface PlanRequest {
+  /** Tools that fit the intent, the best first. */
+  readonly candidates: readonly PlanCandidate[];
+  readonly provides: readonly ProvidesEdge[];
+  /** How sure it is that the two belong together, from 0 to 1. */
+  readonly confidenceOf: (from: string, to: string) => number;
+  readonly given: JsonObject;
+}
+
+const MOST_STEPS = 4;
+/** A tool that fits less than half as well as the best is there only if the best needs it. */
+const NEARLY_AS_GOOD = 0.5;
+
+/** From the tools that fit to a plan of a few of them: what feeds the best one, and what it feeds. */
+export function suggestDag(request: PlanRequest): SuggestedDag | undefined {
+  const [best] = request.candidates;
+  if (best === undefined) return undefined;
+  const plan = new Plan(request, best);
+  plan.addProviders();
+  plan.addConsumers();
+  return plan.describe();
+}
+
+interface Step {
+  readonly candidate: PlanCandidate;
+  /** By argument: which step feeds it, and with which part of its result. */
+  readonly fed: Map<string, { readonly step: Step; readonly field: string }>;
+}
+
+class Plan {
+  readonly #request: PlanRequest;
+  /** In the order in which they run. */
+  readonly #steps: Step[] = [];
+  readonly #into: ReadonlyMap<string, readonly ProvidesEdge[]>;
+  readonly #byId: ReadonlyMap<string, PlanCandidate>;
+
+  constructor(request: PlanRequest, best: PlanCandidate) {
+    this.#request = request;
+    this.#into = Map.groupBy(request.provides, ({ to }) => to);
+    this.#byId = new Map(request.candidates.map((each) => [each.id, each]));
+    this.#steps.push({ candidate: best, fed: new Map() });
+  }
+
+  /** What a step needs and nobody gave may come from another tool that fits. */
+  addProviders(): void {
+    for (let index = 0; index < this.#steps.length; index += 1) {
+      const step = this.#steps[index];
+      if (step === undefined) return;
+      for (const argument of this.#open(step)) {
+        const provider = this.#bestProvider(step, argument);
+        if (provider === undefined) continue;
+        const existing = this.#steps.find(({ candidate }) => candidate === provider.candidate);
+        if (existing === undefined && this.#steps.length >= MOST_STEPS) continue;
+        const from = existing ?? { candidate: provider.candidate, fed: new Map() };
+        if (existing === undefined) {
+          this.#steps.splice(this.#steps.indexOf(step), 0, from);
+          index = -1; // the new step has needs of its own
+        } else if (this.#steps.indexOf(existing) > this.#steps.indexOf(step)) continue;
+        step.fed.set(argument, { step: from, field: provider.field });
+      }
+    }
+  }
+
+  /** Others that fit nearly as well and take what the plan gives. */
+  addConsumers(): void {
+    const [best] = this.#request.candidates;
+    const least = (best?.score ?? 0) * NEARLY_AS_GOOD;
+    for (const candidate of this.#request.candidates) {
+      if (this.#steps.length >= MOST_STEPS) return;
+      if (candidate.score < least || this.#steps.some((step) => step.candidate === candidate)) continue;
+      const fed = this.#feedFromPlan(candidate);
+      if (fed.size > 0) this.#steps.push({ candidate, fed });
+    }
+  }
+
+  describe(): SuggestedDag {
+    const ids = new Map(this.#steps.map((step, index) => [step, `t${index + 1}`]));
+    const parameters = new Set<string>();
+    const described = this.#steps.map((step) => this.#describeStep(step, ids, parameters));
+    const scores = this.#steps.map(({ candidate }) => candidate.score);
+    return {
+      from: "graph",
+      nodes: described.map(({ node }) => node),
+      edges: this.#steps.flatMap((step) => this.#edgesInto(step, ids)),
+      missing: described.flatMap(({ missing }) => missing),
+      confidence: Math.round(Math.min(...scores) * 1000) / 1000,
+      dag: { tasks: described.map(({ node }) => toTask(node)) },
+    };
+  }
+
+  #describeStep(step: Step, ids: ReadonlyMap<Step, string>, parameters: Set<string>) {
+    const { candidate, fed } = step;
+    const id = ids.get(step) ?? "";
+    const { required } = inputsOf(candidate.inputSchema ?? {});
+    const given: [string, ArgumentValue][] = [];
+    const missing: MissingArgument[] = [];
+    for (const argument of namesOf(candidate, this.#request.given)) {
+      const source = fed.get(argument);
+      if (source !== undefined) {
+        const from = ids.get(source.step) ?? "";
+        const expression = source.field === "$" ? from : `${from}.${source.field}`;
+        given.push([argument, { type: "reference", expression, nodes: [from] }]);
+        continue;
+      }
+      const parameter = parameters.has(argument) ? `${argument}_${id}` : argument;
+      const isGiven = Object.hasOwn(this.#request.given, parameter);
+      if (!isGiven && !required.has(argument)) continue;
+      parameters.add(parameter);
+      given.push([argument, { type: "parameter", parameterName: parameter }]);
+      const schema = propertyOf(candidate.inputSchema, argument);
+      if (!isGiven) missing.push({ node: id, argument, parameter, ...(schema === undefined ? {} : { schema }) });
+    }
+    return { node: { id, tool: candidate.id, arguments: Object.fromEntries(given) }, missing };
+  }
+
+  #edgesInto(step: Step, ids: ReadonlyMap<Step, string>): PredictedEdge[] {
+    const { candidate, fed } = step;
+    const to = ids.get(step) ?? "";
+    const feeders = new Set([...fed.values()].map((source) => source.step));
+    return [...feeders].flatMap((feeder): PredictedEdge[] => {
+      const known = this.#into.get(candidate.id)?.find(({ from }) => from === feeder.candidate.id);
+      if (known === undefined) return [];
+      const { coverage, fieldMapping } = known;
+      return [{ from: ids.get(feeder) ?? "", to, type: "provides", coverage, fieldMapping }];
+    });
+  }
+
+  #open({ candidate, fed }: Step): string[] {
+    const { required } = inputsOf(candidate.inputSchema ?? {});
+    return [...required].filter((name) => !fed.has(name) && !Object.hasOwn(this.#request.given, name));
+  }
+
+  #bestProvider(step: Step, argument: string): { candidate: PlanCandidate; field: string } | undefined {
+    const { confidenceOf } = this.#request;
+    const found = (this.#into.get(step.candidate.id) ?? []).flatMap(({ from, to, fieldMapping }) => {
+      const mapping = fieldMapping.find(({ toField, typeCompatible }) => toField === argument && typeCompatible);
+      const candidate = this.#byId.get(from);
+      if (mapping === undefined || candidate === undefined || candidate === step.candidate) return [];
+      return [{ candidate, field: mapping.fromField, worth: candidate.score + confidenceOf(from, to) }];
+    });
+    return found.toSorted((a, b) => b.worth - a.worth)[0];
+  }
+
+  #feedFromPlan(candidate: PlanCandidate): Step["fed"] {
+    const fed: Step["fed"] = new Map();
+    const steps = new Map(this.#steps.map((step) => [step.candidate.id, step]));
+    for (const { from, fieldMapping } of this.#into.get(candidate.id) ?? []) {
+      const step = steps.get(from);
+      for (const { fromField, toField, typeCompatible } of step === undefined ? [] : fieldMapping) {
+        const isOpen = !fed.has(toField) && !Object.hasOwn(this.#request.given, toField);
+        if (step !== undefined && typeCompatible && isOpen) fed.set(toField, { step, field: fromField });
+      }
+    }
+    return fed;
+  }
+}
+
+function namesOf({ inputSchema = {} }: PlanCandidate, given: JsonObject): string[] {
+  const { required, optional } = inputsOf(inputSchema);
+  return [...required, ...[...optional].filter((name) => Object.hasOwn(given, name))];
+}
+
+function propertyOf(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
+  const properties = schema?.["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
+  return properties?.[name];
+}
+
+function toTask({ id, tool = "", arguments: given }: PredictedNode): DagTask {
+  const values = Object.entries(given).map(([name, value]) => [name, toDagValue(value)]);
+  return { id, tool, arguments: Object.fromEntries(values) as JsonObject };
+}
+
+function toDagValue(value: ArgumentValue): JsonValue {
+  switch (value.type) {
+    case "literal":
+      return value.value;
+    case "parameter":
+      return { $ref: `args.${value.parameterName}` };
+    case "reference":
+    default:
+      return { $ref: value.expression.replace(/\[(\d+)\]/g, ".$1") };
+  }
+}
+
+/** What a capability will do, by the way its runs mostly went. */
+export function predictRun(
+  structure: StaticStructure,
+  path: readonly string[] | undefined,
+  { parameters, given, score }: { parameters: JsonSchema; given: JsonObject; score: number },
+): SuggestedDag {
+  const visited = path === undefined ? undefined : new Set(path);
+  const nodes = structure.nodes.flatMap((node): PredictedNode[] => {
+    if (visited?.has(node.id) === false) return [];
+    if (node.type === "task") return [{ id: node.id, tool: node.tool, arguments: node.arguments ?? {} }];
+    if (node.type !== "capability") return [];
+    return [{ id: node.id, capability: node.capability, arguments: node.arguments ?? {} }];
+  });
+  const missing = [...inputsOf(parameters).required]
+    .filter((name) => !Object.hasOwn(given, name))
+    .map((name) => describeMissing(name, nodes, parameters));
+  const known = new Set(nodes.map(({ id }) => id));
+  const edges = structure.edges.filter(
+    (edge): edge is PredictedEdge => edge.type === "provides" && known.has(edge.from) && known.has(edge.to),
+  );
+  return { from: "capability", nodes, edges, missing, confidence: score };
+}
+
+function describeMissing(name: string, nodes: readonly PredictedNode[], parameters: JsonSchema): MissingArgument {
+  const takes = (value: ArgumentValue): boolean =>
+    value.type === "parameter" && (value.parameterName === name || value.parameterName.startsWith(`${name}.`));
+  const user = nodes.find((node) => Object.values(node.arguments).some(takes));
+  const argument = Object.entries(user?.arguments ?? {}).find(([, value]) => takes(value))?.[0] ?? name;
+  const schema = propertyOf(parameters, name);
+  return { node: user?.id ?? "", argument, parameter: name, ...(schema === undefined ? {} : { schema }) };
+}

@@ -1,0 +1,38 @@
+import type { JsonSchema } from "../base/json.ts";
+import { isSchema, objectParts, toTypeText } from "./schema-type.ts";
+
+export interface Declared {
+  readonly inputSchema?: JsonSchema | undefined;
+  readonly outputSchema?: JsonSchema | undefined;
+}
+
+/** A tool as programs call it: `mcp.fs.read(args: { path: string }): Promise<{ content: string }>`. */
+export function declareTool(id: string, schemas: Declared): string {
+  const [server = "", tool = ""] = id.split(/:(.*)/s);
+  return `mcp${access(server)}${access(tool)}${signature(schemas)}`;
+}
+
+/** A capability as programs call it: `capabilities.fs.read_json(args?: { path?: string }): Promise<unknown>`. */
+export function declareCapability(name: string, schemas: Declared): string {
+  const parts = name.split(":").map(access).join("");
+  return `capabilities${parts}${signature(schemas)}`;
+}
+
+function signature({ inputSchema = {}, outputSchema }: Declared): string {
+  const { properties, required } = objectParts(inputSchema);
+  const optional = required.size === 0 ? "?" : "";
+  const given = Object.keys(properties).length === 0 && isClosed(inputSchema) ? "" : `args${optional}: `;
+  const args = given === "" ? "" : `${given}${toTypeText(inputSchema)}`;
+  return `(${args}): Promise<${outputSchema === undefined ? "unknown" : toTypeText(outputSchema)}>`;
+}
+
+function isClosed(schema: JsonSchema): boolean {
+  return schema["additionalProperties"] !== true && !isSchema(schema["additionalProperties"]);
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+/** In code names of tools may be written with underscores for whatever an identifier cannot have. */
+function access(name: string): string {
+  return IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}

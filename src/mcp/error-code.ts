@@ -1,9 +1,0 @@
-import { ProtocolError } from "@modelcontextprotocol/server";
-import { PmlError } from "../errors.ts";
-
-/** What kind of error it is, for records and traces. */
-export function errorCode(error: unknown): string {
-  if (error instanceof ProtocolError) return String(error.code);
-  if (error instanceof PmlError) return error.code;
-  return error instanceof Error ? error.name : "unknown";
-}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { Scope } from "../../registry/scope.ts";
+import type { CurationFilter, CurationRequest, Curator } from "../../naming/curation/curator.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
+import { askerOf, type CallContext, defineTool, type OwnAnswer, type OwnTool } from "./own-tool.ts";
+import { createSamplingModel } from "../server/sampling-model.ts";
+
+export interface CurateParts {
+  readonly curator: Curator;
+  readonly scope: Scope;
+}
+
+const input = z
+  .strictObject({
+    strategy: z
+      .enum(["suggest", "auto", "apply"])
+      .default("suggest")
+      .describe("auto: applies what is sure; apply: your renames."),
+    filter: z
+      .strictObject({
+        unnamed_only: z.boolean().default(true),
+        namespace: z.string().optional(),
+        min_usage: z.number().int().min(0).optional(),
+      })
+      .prefault({}),
+    renames: z.array(z.strictObject({ id: z.string().min(1).describe("Id or name."), name: z.string() })).optional(),
+    rejects: z.array(z.string().min(1)).optional().describe("Whose suggestions are wrong, for good."),
+  })
+  .refine(({ strategy, renames, rejects }) => strategy !== "apply" || (renames ?? rejects) !== undefined, {
+    path: ["renames"],
+    message: "apply needs renames or rejects",
+  });
+
+type Input = z.output<typeof input>;
+
+/** Under both of its names it is the same tool. */
+export function createCurate(parts: CurateParts, name: "pml_curate_capabilities" | "learn:curate"): OwnTool {
+  return defineTool({
+    name,
+    title: "Name capabilities",
+    description: "Suggest and give names to learned capabilities that have none. Old names keep working.",
+    input,
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    run: (values, context) => curate(parts, values, context),
+  });
+}
+
+async function curate(parts: CurateParts, values: Input, context: CallContext): Promise<OwnAnswer> {
+  const { curator } = parts;
+  const { strategy } = values;
+  if (strategy === "apply") return applyRenames(parts, values, context);
+  const request = toRequest(parts, values.filter, context);
+  if (strategy === "suggest") {
+    const { suggestions, warnings } = await curator.suggest(request);
+    return { kind: "json", value: { strategy, suggestions, warnings } };
+  }
+  const { applied, failed, waiting, warnings } = await curator.auto(request);
+  const summary = `${applied.length} named, ${waiting.length} left to decide, ${failed.length} failed`;
+  return { kind: "json", value: { strategy, summary, applied, waiting, failed, warnings } };
+}
+
+async function applyRenames(
+  { curator, scope }: CurateParts,
+  { strategy, renames = [], rejects = [] }: Input,
+  context: CallContext,
+): Promise<OwnAnswer> {
+  const asker = askerOf(scope, context);
+  const { applied, failed } = await curator.apply(asker, renames, "agent");
+  const turnedDown = await curator.reject(asker, rejects, "agent");
+  const problems = [...failed, ...turnedDown.failed];
+  const nothing = applied.length + turnedDown.rejected.length === 0 && problems.length > 0;
+  const summary = `${applied.length} renamed, ${turnedDown.rejected.length} turned down, ${problems.length} failed`;
+  return {
+    kind: "json",
+    value: { strategy, summary, applied, rejected: turnedDown.rejected, failed: problems },
+    ...(nothing ? { failed: true } : {}),
+  };
+}
+
+function toRequest({ scope }: CurateParts, filter: Input["filter"], context: CallContext): CurationRequest {
+  const { unnamed_only: unnamedOnly, namespace, min_usage: minUsage } = filter;
+  const { sample, signal } = context;
+  return {
+    asker: askerOf(scope, context),
+    filter: withoutUndefined({ unnamedOnly, namespace, minUsage }) satisfies CurationFilter,
+    signal,
+    ...(sample === undefined ? {} : { model: createSamplingModel(sample) }),
+  };
+}

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import type { Scope } from "../../registry/scope.ts";
+import type { Discovery } from "../../discovery/discovery.ts";
+import type { SearchAnswer, SearchDocument } from "../../discovery/search.ts";
+import { defineTool, type OwnTool } from "./own-tool.ts";
+import type { Surface } from "../../catalogue/surface.ts";
+import { type Found, fitBudget, presentFound } from "./present-found.ts";
+
+export interface DiscoverParts {
+  readonly surface: () => Surface;
+  readonly discovery: Pick<Discovery, "search" | "describeCapabilities">;
+  readonly scope: Scope;
+}
+
+const MOST_RESULTS = 50;
+const CAPABILITY = "cap:";
+
+const input = z.strictObject({
+  intent: z.string().min(1).describe("Your goal, in plain English."),
+  filter: z
+    .strictObject({
+      type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
+      minScore: z.number().min(0).max(1).default(0),
+      server: z.string().optional(),
+      namespace: z.string().optional(),
+    })
+    .prefault({}),
+  limit: z.number().int().min(1).max(MOST_RESULTS).default(10),
+  offset: z.number().int().min(0).default(0),
+  detail: z.enum(["names", "brief", "full"]).default("full").describe("brief: no schemas."),
+  format: z.enum(["json", "typescript"]).default("json"),
+  max_tokens: z.number().int().min(100).optional().describe("About how long the answer may be."),
+  include_code: z.boolean().default(false).describe("The whole code of capabilities."),
+  context_tags: z.array(z.string()).default([]).describe("What the task is like."),
+  model: z.string().optional(),
+});
+
+export type DiscoverInput = z.output<typeof input>;
+
+export function createDiscover({ surface, discovery, scope }: DiscoverParts): OwnTool {
+  return defineTool({
+    name: "pml_discover",
+    title: "Find tools and capabilities",
+    description:
+      "Find tools and learned capabilities for a task among everything behind this gateway, listed or not. Call either by its callName. Each result says why it was found.",
+    input,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    meta: { "anthropic/alwaysLoad": true },
+    async run(wanted, { principal }) {
+      const { filter, limit, offset } = wanted;
+      const answer = await discovery.search({ scope, principal }, wanted.intent, {
+        accept: createFilter(filter),
+        contextTags: wanted.context_tags,
+      });
+      const callable = answer.ranked.filter(
+        ({ document, score }) => score >= filter.minScore && isCallable(document, surface()),
+      );
+      const page = callable.slice(offset, offset + limit);
+      const found = await describePage({ page, surface, discovery, scope });
+      const results = fitBudget(
+        found.map((each) => presentFound(each, wanted)),
+        wanted.max_tokens,
+      );
+      const next = offset + results.length;
+      const meta = {
+        searched: answer.searched,
+        matched: callable.length,
+        offset,
+        limit,
+        next_offset: next < callable.length ? next : null,
+        ranking: answer.tier,
+      };
+      return { kind: "json", value: { results, meta } };
+    },
+  });
+}
+
+function createFilter({ type, server, namespace }: DiscoverInput["filter"]): (document: SearchDocument) => boolean {
+  return (document) =>
+    (type === "all" || type === document.kind) &&
+    (server === undefined || (document.kind === "tool" && document.server === server)) &&
+    (namespace === undefined || document.server === namespace);
+}
+
+/** Between the index and the surface a server may have gone. */
+function isCallable({ kind, id }: SearchDocument, surface: Surface): boolean {
+  return kind !== "tool" || surface.findTool(id) !== undefined;
+}
+
+interface Page extends DiscoverParts {
+  readonly page: SearchAnswer["ranked"];
+}
+
+async function describePage({ page, surface, discovery, scope }: Page): Promise<Found[]> {
+  const ids = page.flatMap(({ document: { id, kind } }) =>
+    kind === "capability" ? [id.slice(CAPABILITY.length)] : [],
+  );
+  const details = await discovery.describeCapabilities(scope, ids);
+  return page.flatMap((ranked): Found[] => {
+    const { id, kind } = ranked.document;
+    const offered = kind === "tool" ? surface().findTool(id) : undefined;
+    if (offered !== undefined) return [{ kind: "tool", ranked, offered }];
+    const capability = details.get(id.slice(CAPABILITY.length));
+    return capability === undefined ? [] : [{ kind: "capability", ranked, capability }];
+  });
+}

@@ -1,0 +1,84 @@
+import type { CapabilityDetails } from "../../discovery/discovery-store.ts";
+import { toTypeText } from "../../learning/schema-type.ts";
+import type { Ranked } from "../../discovery/search.ts";
+import { capabilityWireName } from "../../catalogue/wire-names.ts";
+import type { OfferedTool } from "../../catalogue/surface.ts";
+import type { DiscoverInput } from "./pml-discover.ts";
+
+export type Found =
+  | { readonly kind: "tool"; readonly ranked: Ranked; readonly offered: OfferedTool }
+  | { readonly kind: "capability"; readonly ranked: Ranked; readonly capability: CapabilityDetails };
+
+type Wishes = Pick<DiscoverInput, "detail" | "format" | "include_code">;
+type Presented = Readonly<Record<string, unknown>>;
+
+const BRIEF_LENGTH = 160;
+const PREVIEW_LENGTH = 240;
+const CHARACTERS_PER_TOKEN = 4;
+
+/** A result as far as it was asked for. */
+export function presentFound(found: Found, wishes: Wishes): Presented {
+  const { document, score, why, warnings } = found.ranked;
+  const warned = warnings.length === 0 ? {} : { warnings };
+  const callName = found.kind === "tool" ? found.offered.wireName : capabilityWireName(`cap:${document.name}`);
+  const named = { type: found.kind, id: document.id, name: document.name, callName, score };
+  if (wishes.detail === "names") return { ...named, ...warned };
+  if (wishes.detail === "brief")
+    return { ...named, description: shorten(document.description, BRIEF_LENGTH), why, ...warned };
+  const full = { ...named, description: document.description, why };
+  const details = found.kind === "tool" ? presentTool(found.offered, wishes) : presentCapability(found, wishes);
+  return { ...full, ...details, ...warned };
+}
+
+function presentTool({ server, tool }: OfferedTool, { format }: Wishes): Presented {
+  const { title, inputSchema, outputSchema, annotations } = tool;
+  const schemas =
+    format === "typescript"
+      ? { signature: signature(inputSchema, outputSchema) }
+      : { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  return {
+    server,
+    ...(title === undefined ? {} : { title }),
+    ...schemas,
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+function presentCapability({ ranked, capability }: Extract<Found, { kind: "capability" }>, wishes: Wishes): Presented {
+  const { code, source, parameters, toolsUsed, usageCount, successCount, totalMs, outputSchema } = capability;
+  const text = code ?? JSON.stringify(source);
+  const schemas =
+    wishes.format === "typescript"
+      ? { signature: signature(parameters, outputSchema) }
+      : { inputSchema: parameters, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  return {
+    ...schemas,
+    ...(ranked.document.tags.length === 0 ? {} : { tags: ranked.document.tags }),
+    source: {
+      type: code === null ? "dag" : "code",
+      ...(wishes.include_code ? { code: text } : { preview: shorten(text, PREVIEW_LENGTH) }),
+    },
+    stats: {
+      usageCount,
+      successRate: usageCount === 0 ? null : successCount / usageCount,
+      averageMs: usageCount === 0 ? null : Math.round(totalMs / usageCount),
+      toolsUsed,
+    },
+  };
+}
+
+function signature(parameters: unknown, output: unknown): string {
+  return `(args: ${toTypeText(parameters)}) => Promise<${toTypeText(output)}>`;
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+/** As many as fit; one at least, since an empty page would look like the end. */
+export function fitBudget(results: readonly Presented[], tokens: number | undefined): readonly Presented[] {
+  if (tokens === undefined) return results;
+  let left = tokens * CHARACTERS_PER_TOKEN;
+  const over = results.findIndex((each) => (left -= JSON.stringify(each).length) < 0);
+  return over < 0 ? results : results.slice(0, Math.max(1, over));
+}

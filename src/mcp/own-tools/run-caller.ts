@@ -1,0 +1,9 @@
+import { OWNER } from "../../registry/scope.ts";
+import type { RunCaller } from "../../execution/ports.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
+import type { CallContext } from "./own-tool.ts";
+
+/** Whoever calls, as runs know them. */
+export function toRunCaller({ principal = OWNER, client, meta, ask, progress }: CallContext): RunCaller {
+  return withoutUndefined({ principal, client, meta, ask, onProgress: progress }) as RunCaller;
+}

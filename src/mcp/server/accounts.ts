@@ -1,0 +1,108 @@
+import type { Principal } from "../../auth/principal.ts";
+import { type LimitKey, LimitReached, type LimitSettings, Quota, RateLimit } from "./principal-limits.ts";
+
+type QuotaName = Exclude<keyof LimitSettings, "requestsPerMinute">;
+
+const MEANING: Record<QuotaName, string> = {
+  concurrentRequests: "Too many requests are under way at once",
+  sessions: "Too many sessions are open",
+  streams: "Too many streams are open",
+  subscriptions: "Too many resources are watched",
+};
+
+/** What one principal has under way and open over HTTP. */
+export interface Account {
+  /**
+   * Requests that wait for their answer. Cancelling one, or answering what it asked, takes no place: it
+   * is what sets places free.
+   */
+  readonly requests: Quota;
+  readonly sessions: Quota;
+  readonly streams: Quota;
+  /** Lets a request in and keeps a place while it is read. Throws LimitReached. */
+  admit(): Disposable;
+}
+
+interface KnownAccount extends Account {
+  isIdle(): boolean;
+}
+
+export interface AccountsOptions {
+  readonly limits: LimitSettings;
+  readonly onReached: (key: LimitKey) => void;
+  readonly now?: () => number;
+}
+
+/** Beyond this many, those that have nothing open are forgotten. */
+const KEPT_ACCOUNTS = 1_000;
+
+/** Holds callers to the limits of the configuration and counts how often they met one. */
+export class Accounts {
+  readonly #limits: LimitSettings;
+  readonly #onReached: (key: LimitKey) => void;
+  readonly #now: () => number;
+  readonly #accounts = new Map<string, KnownAccount>();
+
+  constructor({ limits, onReached, now = () => performance.now() }: AccountsOptions) {
+    this.#limits = limits;
+    this.#onReached = onReached;
+    this.#now = now;
+  }
+
+  of(principal: Principal | undefined): Account {
+    const key = principal?.id ?? "";
+    const known = this.#accounts.get(key);
+    if (known !== undefined) return known;
+    if (this.#accounts.size >= KEPT_ACCOUNTS) this.#forgetIdle();
+    const account = this.#open(principal === undefined ? undefined : this.#limits.requestsPerMinute);
+    this.#accounts.set(key, account);
+    return account;
+  }
+
+  /** For what belongs to a connection and not to a principal. */
+  quota(name: QuotaName): Quota {
+    const most = this.#limits[name];
+    const retry = name === "concurrentRequests" ? { retrySeconds: 1 } : {};
+    return new Quota(most, () => this.refuse(`limits.${name}`, most, { what: MEANING[name], ...retry }));
+  }
+
+  refuse(key: LimitKey, value: number, details: { what: string; retrySeconds?: number }): LimitReached {
+    this.#onReached(key);
+    return new LimitReached(key, value, details);
+  }
+
+  count(kind: "sessions" | "streams"): number {
+    return [...this.#accounts.values()].reduce((sum, account) => sum + account[kind].taken, 0);
+  }
+
+  #open(perMinute: number | undefined): KnownAccount {
+    const rate = perMinute === undefined ? undefined : new RateLimit(perMinute, this.#now());
+    const reading = this.quota("concurrentRequests");
+    const requests = this.quota("concurrentRequests");
+    const sessions = this.quota("sessions");
+    const streams = this.quota("streams");
+    return {
+      requests,
+      sessions,
+      streams,
+      admit: () => {
+        const waitMs = rate?.take(this.#now());
+        if (waitMs !== undefined) throw this.#tooFast(waitMs);
+        return reading.take();
+      },
+      isIdle: () =>
+        [reading, requests, sessions, streams].every(({ taken }) => taken === 0) &&
+        (rate === undefined || rate.isFull(this.#now())),
+    };
+  }
+
+  #tooFast(waitMs: number): LimitReached {
+    const retrySeconds = Math.ceil(waitMs / 1000);
+    const what = `Too many requests; the next one can be made in ${retrySeconds} s`;
+    return this.refuse("limits.requestsPerMinute", this.#limits.requestsPerMinute, { what, retrySeconds });
+  }
+
+  #forgetIdle(): void {
+    for (const [key, account] of this.#accounts) if (account.isIdle()) this.#accounts.delete(key);
+  }
+}

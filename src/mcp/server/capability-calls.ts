@@ -1,0 +1,105 @@
+import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
+import { type Asker, OWNER, type Scope } from "../../registry/scope.ts";
+import { PmlError } from "../../base/errors.ts";
+import { CapabilityLists } from "./capability-lists.ts";
+import { choiceFor, type ExposureSettings } from "../../catalogue/exposure.ts";
+import type { CallContext, OwnAnswer, OwnTool } from "../own-tools/own-tool.ts";
+import type { CapabilityServer } from "../servers/capability-server.ts";
+import { capabilityWireName, fold, readCapabilityName } from "../../catalogue/wire-names.ts";
+
+/** PML's own server, as the gateway sees it. */
+export interface StandardLibrary {
+  readonly serverId: string;
+  /** Those whose names never change. */
+  readonly tools: readonly OwnTool[];
+  readonly capabilities: CapabilityServer;
+  callTool(name: string, input: unknown, context: CallContext): Promise<OwnAnswer>;
+}
+
+const INVALID_PARAMS = -32_602;
+const CAPABILITY_NAME = /^cap(?::|__)/;
+const ALIKE = /^cap[^a-z0-9]/i;
+
+/** Most calls are of tools, and need not wait to hear that there is no such capability. */
+export function mayBeCapability(name: string): boolean {
+  return ALIKE.test(name);
+}
+
+/** A name that only a capability can have, and there is none to run: the model that made it up has to read why. */
+export class CapabilityRefused extends ProtocolError {
+  constructor(message: string) {
+    super(INVALID_PARAMS, message);
+  }
+}
+
+interface CapabilityTarget {
+  readonly own: OwnTool;
+  readonly server: string;
+  readonly name: string;
+}
+
+export interface CapabilityCallsParts {
+  readonly library: StandardLibrary;
+  readonly scope: Scope;
+  readonly settings: () => ExposureSettings;
+}
+
+/** Capabilities as tools of the gateway: which are listed, and what a name that a client uses means. */
+export class CapabilityCalls {
+  readonly lists: CapabilityLists;
+  readonly #library: StandardLibrary;
+  readonly #scope: Scope;
+
+  constructor({ library, scope, settings }: CapabilityCallsParts) {
+    this.#library = library;
+    this.#scope = scope;
+    this.lists = new CapabilityLists({
+      scope,
+      list: (asker, choice) => library.capabilities.listTools(asker, choice),
+      choice: () => choiceFor(settings()),
+    });
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#library.capabilities.onChange(() => {
+      this.lists.markStale();
+      listener();
+    });
+  }
+
+  /** undefined where there is none of that name, which may still be a tool's. */
+  async find(name: string, principal: string = OWNER): Promise<CapabilityTarget | undefined> {
+    const asker = { scope: this.#scope, principal };
+    if (CAPABILITY_NAME.test(name)) return this.#resolve(asker, name);
+    const listed = mayBeCapability(name) ? await this.lists.read(principal) : [];
+    const alike = listed.filter((tool) => fold(tool.name) === fold(name)).map((tool) => tool.name);
+    const [only, ...others] = alike;
+    if (others.length > 0)
+      throw new CapabilityRefused(`Ambiguous capability "${name}": it could be ${alike.toSorted().join(" or ")}`);
+    return only === undefined ? undefined : this.#resolve(asker, only);
+  }
+
+  async #resolve(asker: Asker, name: string): Promise<CapabilityTarget> {
+    const { capabilities } = this.#library;
+    const reference = await this.#toReference(asker, name);
+    const { capability } = await capabilities.resolve(asker, reference).catch((error: unknown) => {
+      throw error instanceof PmlError ? new CapabilityRefused(error.message) : error;
+    });
+    const canonical = `cap:${capability.displayName}`;
+    const listed = this.lists.known(asker.principal).find((tool) => tool.name === canonical);
+    const definition: Tool = listed ?? { name: canonical, inputSchema: { type: "object" } };
+    const call: OwnTool["call"] = (input, context) => this.#library.callTool(reference, input, context);
+    return { own: { definition, call }, server: capabilities.serverId, name: canonical };
+  }
+
+  /** As the registry writes it. Of a name that was cut, whichever it was cut from. */
+  async #toReference(asker: Asker, name: string): Promise<string> {
+    const { canonical, cut } = readCapabilityName(name);
+    if (cut === undefined) return canonical;
+    const at = canonical.indexOf("@");
+    const wire = at < 0 ? name : name.slice(0, name.indexOf("@"));
+    const names = await this.#library.capabilities.namesLike(asker, cut);
+    const found = names.find((each) => capabilityWireName(`cap:${each}`) === wire);
+    return found === undefined ? canonical : `cap:${found}${at < 0 ? "" : canonical.slice(at)}`;
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  createRequestStateCodec,
+  type McpServer,
+  type McpServerFactory,
+  type RequestStateCodec,
+} from "@modelcontextprotocol/server";
+import { principalOf } from "../../auth/caller.ts";
+import type { Accounts } from "./accounts.ts";
+import type { Gateway, ListKind } from "./gateway.ts";
+import { createGatewayServer } from "./gateway-server.ts";
+import type { RequestState } from "../relay.ts";
+import type { Surface, ToolNames } from "../../catalogue/surface.ts";
+
+/** The servers of open connections, which have to be told when a list changes. */
+export interface Connections extends Disposable {
+  /** Tools are listed as the configuration says, or as asked. */
+  createFactories(names?: ToolNames): ServerFactories;
+  readonly count: number;
+}
+
+export interface ServerFactories {
+  /** Builds a server for a connection or session, which is told until it is closed. */
+  readonly factory: McpServerFactory;
+  /** Builds one for a single request. It has nobody to tell, and the SDK does not close all of them. */
+  readonly requestFactory: McpServerFactory;
+}
+
+export interface ConnectionsOptions {
+  readonly gateway: Gateway;
+  readonly accounts: Accounts;
+  /** With which the state of questions is sealed. */
+  readonly secret: string;
+}
+
+export function createConnections({ gateway, accounts, secret }: ConnectionsOptions): Connections {
+  const codec: RequestStateCodec<RequestState> = createRequestStateCodec<RequestState>({
+    key: secret,
+    // only whoever was asked may answer
+    bind: ({ http }) => principalOf(http?.authInfo)?.id ?? "",
+  });
+  /** With what each has seen: one that came after a change need not be told of it. */
+  const open = new Map<McpServer, Surface>();
+  const stop = gateway.onListChanged((kinds) => {
+    for (const [server, seen] of open) {
+      if (seen !== gateway.surface) tell(server, kinds);
+      open.set(server, gateway.surface);
+    }
+  });
+  return {
+    get count() {
+      return open.size;
+    },
+    createFactories: (names) => ({
+      requestFactory: () => createGatewayServer({ gateway, accounts, names, codec }),
+      factory() {
+        const server = createGatewayServer({ gateway, accounts, names, codec });
+        open.set(server, gateway.surface);
+        const { onclose } = server.server;
+        server.server.onclose = () => {
+          onclose?.();
+          open.delete(server);
+        };
+        return server;
+      },
+    }),
+    [Symbol.dispose]: stop,
+  };
+}
+
+function tell(server: McpServer, kinds: ReadonlySet<ListKind>): void {
+  if (!server.isConnected()) return;
+  if (kinds.has("tools")) server.sendToolListChanged();
+  if (kinds.has("prompts")) server.sendPromptListChanged();
+  if (kinds.has("resources")) server.sendResourceListChanged();
+}

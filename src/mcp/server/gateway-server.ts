@@ -1,0 +1,182 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type CompleteResult,
+  type GetPromptResult,
+  type Implementation,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
+  McpServer,
+  type McpServerOptions,
+  type ReadResourceResult,
+  type RequestStateCodec,
+} from "@modelcontextprotocol/server";
+import { version } from "../../base/package-info.ts";
+import { findHeaderParams } from "../../upstream/connection/param-headers.ts";
+import { principalOf } from "../../auth/caller.ts";
+import type { Accounts } from "./accounts.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Quota } from "./principal-limits.ts";
+import { paginate } from "./paginate.ts";
+import { type ReadClient, Relay, type RequestState } from "../relay.ts";
+import { renameContents } from "./rename-contents.ts";
+import { handleSubscriptions } from "./resource-subscriptions.ts";
+import { handleCalls } from "../transport/short-way.ts";
+import type { ToolNames } from "../../catalogue/surface.ts";
+import { createToolCaller } from "../../gateway/tool-caller.ts";
+import { traceCall } from "../../gateway/trace-call.ts";
+import { passResultsVerbatim } from "../transport/verbatim-results.ts";
+
+export interface GatewayServerOptions {
+  readonly gateway: Gateway;
+  readonly accounts: Accounts;
+  /** How tools are listed; otherwise as the configuration says. */
+  readonly names: ToolNames | undefined;
+  readonly codec: RequestStateCodec<RequestState>;
+}
+
+/** What the handlers of one connection share. */
+interface Serving {
+  readonly gateway: Gateway;
+  readonly relay: Relay;
+  /** Places for calls that are under way. */
+  readonly calls: Quota;
+}
+
+/** Lists change rarely and are announced when they do; the hint is for clients that missed it. */
+const LIST_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
+const MOST_QUESTIONS_PER_CALL = 32;
+const INSTRUCTIONS =
+  "A gateway to many tools that remembers. pml_execute runs TypeScript over all of them in one go and keeps what worked as a capability; with an intent alone it suggests what to use. Not all tools may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
+
+/** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
+class GatewayServer extends McpServer {
+  readonly #gateway: Gateway;
+
+  constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
+    super(info, options);
+    this.#gateway = gateway;
+    passResultsVerbatim(this.server);
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    const schema = this.#gateway.findTool(name)?.inputSchema;
+    // it would search the whole schema with each call
+    return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
+  }
+}
+
+/** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
+export function createGatewayServer({ gateway, accounts, names, codec }: GatewayServerOptions): McpServer {
+  const mcp = new GatewayServer(
+    gateway,
+    { name: "pml", title: "Procedural Memory Layer", version },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        completions: {},
+        logging: {},
+      },
+      cacheHints: {
+        "tools/list": LIST_HINT,
+        "prompts/list": LIST_HINT,
+        "resources/list": LIST_HINT,
+        "resources/templates/list": LIST_HINT,
+      },
+      instructions: INSTRUCTIONS,
+      inputRequired: { maxRounds: MOST_QUESTIONS_PER_CALL },
+      requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
+    },
+  );
+  const relay = new Relay(gateway, codec, createClientReader(mcp));
+  const serving = { gateway, relay, calls: accounts.quota("concurrentRequests") };
+  handleLists(mcp, gateway, names);
+  handleTools(mcp, serving);
+  handlePrompts(mcp, serving);
+  handleResources(mcp, serving);
+  handleSubscriptions(mcp, gateway, accounts.quota("subscriptions"));
+  return mcp;
+}
+
+/** In the 2025 era a client says once what it can and which log messages it wants, afterwards with each request. */
+function createClientReader({ server }: McpServer): ReadClient {
+  let sessionLevel: LoggingLevel | undefined;
+  server.setRequestHandler("logging/setLevel", ({ params }) => {
+    sessionLevel = params.level;
+    return {};
+  });
+  return (ctx) => {
+    const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
+    const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+    const capabilities = declared ?? server.getClientCapabilities() ?? {};
+    const logLevel = (envelope?.[LOG_LEVEL_META_KEY] ?? sessionLevel) as LoggingLevel | undefined;
+    return { capabilities, ...(logLevel === undefined ? {} : { logLevel }) };
+  };
+}
+
+function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames | undefined): void {
+  server.setRequestHandler("tools/list", async ({ params }, ctx) => {
+    const listed = await gateway.listTools(names, principalOf(ctx.http?.authInfo)?.id);
+    const { items, ...rest } = paginate(listed, params?.cursor);
+    return { tools: items, ...rest };
+  });
+  server.setRequestHandler("prompts/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.prompts, params?.cursor);
+    return { prompts: items, ...rest };
+  });
+  server.setRequestHandler("resources/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.resources, params?.cursor);
+    return { resources: items, ...rest };
+  });
+  server.setRequestHandler("resources/templates/list", ({ params }) => {
+    const { items, ...rest } = paginate(gateway.surface.resourceTemplates, params?.cursor);
+    return { resourceTemplates: items, ...rest };
+  });
+}
+
+function handleTools(mcp: McpServer, serving: Serving): void {
+  const callTool = createToolCaller({ ...serving, server: mcp.server });
+  handleCalls(mcp, ({ params }, ctx) => callTool(params, ctx));
+}
+
+function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {
+  server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
+    const { name, _meta, ...rest } = params;
+    return traceCall("prompts/get", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolvePrompt(name);
+      found(target.server, target.name);
+      const renamed = { ...rest, name: target.name };
+      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta, ctx })) as GetPromptResult;
+    });
+  });
+  server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
+    const { ref, _meta, ...rest } = params;
+    return traceCall("completion/complete", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+      found(target.server);
+      const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
+      return (await target.upstream.request({
+        method: "completion/complete",
+        params: { ...rest, ref: original, ...meta },
+      })) as CompleteResult;
+    });
+  });
+}
+
+function handleResources({ server }: McpServer, { gateway, relay, calls }: Serving): void {
+  server.setRequestHandler("resources/read", async ({ params }, ctx) => {
+    const { uri, _meta, ...rest } = params;
+    return traceCall("resources/read", ctx, async ({ meta, found }) => {
+      using _place = calls.take();
+      const target = gateway.resolveResource(uri);
+      found(target.server);
+      const renamed = { ...rest, uri: target.name };
+      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta, ctx });
+      return renameContents(result, target.name, uri) as ReadResourceResult;
+    });
+  });
+}

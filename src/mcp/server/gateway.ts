@@ -1,0 +1,296 @@
+import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
+import { findClosest } from "../../base/closest.ts";
+import { PmlError } from "../../base/errors.ts";
+import type { PermitCall } from "../../gateway/permit-call.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KeptResults } from "../../gateway/results/kept-results.ts";
+import type { UpstreamServer } from "../../upstream/upstream-server.ts";
+import type { Upstreams } from "../../upstream/upstreams.ts";
+import type { UsageLog } from "../../gateway/usage/usage-log.ts";
+import { OWNER, type Scope } from "../../registry/scope.ts";
+import { CapabilityCalls, mayBeCapability, type StandardLibrary } from "./capability-calls.ts";
+import { newNameOf, withNotice } from "../own-tools/deprecated-tools.ts";
+import type { OwnTool } from "../own-tools/own-tool.ts";
+import type { OwnToolParts, OwnTools } from "../own-tools/own-tools.ts";
+import { ParkedCalls } from "../parked-calls.ts";
+import {
+  buildSurface,
+  type OfferedTool,
+  type Surface,
+  type SurfaceSettings,
+  type Target,
+  type ToolNames,
+} from "../../catalogue/surface.ts";
+import type { NameTable } from "../../catalogue/wire-names.ts";
+
+/** What can change while the gateway runs. */
+export interface GatewaySettings {
+  readonly gateway: SurfaceSettings;
+  readonly results: { readonly maxBytes: number; readonly ttlSeconds: number };
+}
+
+export interface GatewayOptions {
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
+  readonly results: KeptResults;
+  readonly settings: GatewaySettings;
+  /** Makes PML's own tools; they may ask what the gateway offers. */
+  readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
+  /** Asked before each call of a server's tool. */
+  readonly permitCall: PermitCall;
+  readonly scope: Scope;
+  readonly log: Logger;
+}
+
+export interface ResolvedTarget extends Target {
+  readonly upstream: UpstreamServer;
+}
+
+export type ResolvedTool = Pick<OfferedTool, "canonical" | "tool" | "maxResultBytes"> &
+  (({ readonly kind: "upstream" } & ResolvedTarget) | ({ readonly kind: "own"; readonly own: OwnTool } & Target));
+
+/** Under which calls of PML's own tools are recorded. */
+const OWN_SERVER = "pml";
+
+export type ListKind = "tools" | "prompts" | "resources";
+type Kind = "tool" | "prompt";
+
+const INVALID_PARAMS = -32_602;
+/** Changes that come in a bunch, as at start, are told once. */
+const COALESCE_MS = 250;
+
+/** What all connections share: the current surface, where things are, and calls that wait for an answer. */
+export class Gateway implements Disposable {
+  readonly upstreams: Upstreams;
+  readonly usage: UsageLog;
+  readonly results: KeptResults;
+  readonly permitCall: PermitCall;
+  readonly log: Logger;
+  readonly parked = new ParkedCalls();
+  readonly #core: readonly OwnTool[];
+  readonly #library: StandardLibrary;
+  readonly #capabilities: CapabilityCalls;
+  readonly #ownTools: ReadonlyMap<string, OwnTool>;
+  /** Of those who see other capabilities than the owner. */
+  #surfaces = new Map<string, { readonly capabilities: readonly Tool[]; readonly surface: Surface }>();
+  #settings: GatewaySettings;
+  #surface: Surface;
+  readonly #listeners = new Set<(kinds: ReadonlySet<ListKind>) => void>();
+  readonly #changedKinds = new Set<ListKind>();
+  #timer: NodeJS.Timeout | undefined;
+  readonly #stopListening: readonly (() => void)[];
+
+  constructor({ upstreams, usage, results, settings, createOwnTools, permitCall, scope, log }: GatewayOptions) {
+    this.upstreams = upstreams;
+    this.permitCall = permitCall;
+    this.usage = usage;
+    this.results = results;
+    this.log = log;
+    this.#settings = settings;
+    const { core, library } = createOwnTools({
+      surface: () => this.#surface,
+      results,
+      maxResultBytes: () => this.#settings.results.maxBytes,
+    });
+    this.#core = core;
+    this.#library = library;
+    this.#ownTools = new Map([...core, ...library.tools].map((tool) => [tool.definition.name, tool]));
+    this.#capabilities = new CapabilityCalls({ library, scope, settings: () => this.#settings.gateway });
+    this.#surface = this.#buildSurface();
+    this.#stopListening = [
+      upstreams.onChange(() => this.#rebuild()),
+      this.#capabilities.onChange(() => this.#refresh()),
+    ];
+    this.#refresh();
+  }
+
+  get surface(): Surface {
+    return this.#surface;
+  }
+
+  get settings(): GatewaySettings {
+    return this.#settings;
+  }
+
+  get ownTools(): readonly OwnTool[] {
+    return [...this.#ownTools.values()];
+  }
+
+  /** Takes over changed settings; clients are told if what they see changes. */
+  configure(settings: GatewaySettings): void {
+    this.#settings = settings;
+    this.#capabilities.lists.markStale();
+    this.#rebuild();
+    this.#refresh();
+  }
+
+  /** What a principal is shown, or the owner, as it is at this moment. */
+  async listTools(names?: ToolNames, principal: string = OWNER): Promise<readonly Tool[]> {
+    const before = this.#capabilities.lists.known(OWNER);
+    const capabilities = await this.#capabilities.lists.read(principal);
+    if (principal !== OWNER) return this.#surfaceOf(principal, capabilities).listTools(names);
+    if (capabilities !== before) this.#rebuild();
+    return this.surface.listTools(names);
+  }
+
+  /** Named capabilities that may be listed to them. */
+  listCapabilities(principal: string): Promise<readonly Tool[]> {
+    return this.#capabilities.lists.read(principal);
+  }
+
+  /** Told which lists changed, once per bunch of changes. Returns what ends the subscription. */
+  onListChanged(listener: (kinds: ReadonlySet<ListKind>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async resolveTool(name: string, principal?: string): Promise<ResolvedTool> {
+    const capability = mayBeCapability(name) ? await this.#capabilities.find(name, principal) : undefined;
+    if (capability === undefined) return this.#resolveKnown(name);
+    const { own, server, name: canonical } = capability;
+    return { kind: "own", own, server, name: canonical, canonical, tool: own.definition, maxResultBytes: undefined };
+  }
+
+  #resolveKnown(name: string): ResolvedTool {
+    const newName = newNameOf(name);
+    const canonical = this.#resolveCanonical(this.surface.toolNames, newName ?? name, "tool");
+    const known = this.#ownTools.get(canonical);
+    if (known !== undefined) {
+      const own = newName === undefined ? known : withNotice(known, name);
+      const { definition } = own;
+      return {
+        kind: "own",
+        own,
+        server: this.#core.includes(known) ? OWN_SERVER : this.#library.serverId,
+        name: canonical,
+        canonical,
+        tool: definition,
+        maxResultBytes: undefined,
+      };
+    }
+    this.#refuseHeld(canonical);
+    const offered = this.surface.findTool(canonical);
+    if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText("tool", name));
+    return { kind: "upstream", ...offered, ...this.#resolveTarget(canonical, "tool") };
+  }
+
+  /** undefined where there is no such tool, or more than one. Capabilities are not looked for. */
+  findTool(name: string): Tool | undefined {
+    try {
+      return this.#resolveKnown(name).tool;
+    } catch {
+      return undefined; // whoever calls it is told why
+    }
+  }
+
+  resolvePrompt(name: string): ResolvedTarget {
+    return this.#resolveTarget(this.#resolveCanonical(this.surface.promptNames, name, "prompt"), "prompt");
+  }
+
+  resolveResource(uri: string): ResolvedTarget {
+    const target = this.surface.findResource(uri);
+    const upstream = target === undefined ? undefined : this.upstreams.findServer(target.server);
+    if (target === undefined || upstream === undefined)
+      throw new ProtocolError(INVALID_PARAMS, `Resource not found: ${uri}`, { uri });
+    return { ...target, upstream };
+  }
+
+  [Symbol.dispose](): void {
+    for (const stop of this.#stopListening) stop();
+    clearTimeout(this.#timer);
+    this.parked.cancelAll();
+  }
+
+  #resolveCanonical(table: NameTable, name: string, kind: Kind): string {
+    const resolution = table.resolve(name);
+    if (resolution.kind === "ambiguous") {
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        `Ambiguous ${kind} "${name}": it could be ${resolution.candidates.join(" or ")}`,
+      );
+    }
+    if (resolution.kind === "unknown") throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
+    return resolution.canonical;
+  }
+
+  #resolveTarget(canonical: string, kind: Kind): ResolvedTarget {
+    const target = this.surface.splitCanonical(canonical);
+    const upstream = this.upstreams.findServer(target.server);
+    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, canonical));
+    return { ...target, upstream };
+  }
+
+  #refuseHeld(tool: string): void {
+    const held = this.surface.hidden.find((each) => each.held && each.tool === tool);
+    if (held === undefined) return;
+    throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
+      hint: `A person has to look at it: pml review ${tool}`,
+      details: { tool },
+    });
+  }
+
+  #unknownText(kind: Kind, name: string): string {
+    const hidden = this.surface.hidden.find(({ tool }) => tool === name);
+    if (hidden !== undefined) return `The tool ${name} is not offered: ${hidden.reason}`;
+    const { tools, prompts } = this.surface;
+    const known =
+      kind === "tool"
+        ? [...this.#ownTools.keys(), ...tools.map(({ wireName }) => wireName)]
+        : prompts.map((prompt) => prompt.name);
+    const closest = findClosest(name, known);
+    return `Unknown ${kind}: ${name}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
+  }
+
+  #buildSurface(capabilities: readonly Tool[] = this.#capabilities.lists.known(OWNER)): Surface {
+    return buildSurface({
+      servers: this.upstreams.known,
+      own: this.#core.map(({ definition }) => definition),
+      library: this.#library.tools.map(({ definition }) => definition),
+      capabilities,
+      settings: this.#settings.gateway,
+    });
+  }
+
+  #surfaceOf(principal: string, capabilities: readonly Tool[]): Surface {
+    const known = this.#surfaces.get(principal);
+    if (known?.capabilities === capabilities) return known.surface;
+    const surface = this.#buildSurface(capabilities);
+    this.#surfaces.set(principal, { capabilities, surface });
+    return surface;
+  }
+
+  /** Whatever became of the capabilities, clients are told if they see it. */
+  #refresh(): void {
+    this.listTools().catch((error: unknown) =>
+      this.log.error({ error: String(error) }, "reading the capabilities failed; the next list is read anew"),
+    );
+  }
+
+  #rebuild(): void {
+    const before = this.#surface;
+    this.#surfaces = new Map();
+    this.#surface = this.#buildSurface();
+    for (const kind of changedLists(before, this.#surface)) this.#changedKinds.add(kind);
+    if (this.#changedKinds.size > 0) this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS).unref();
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const kinds = new Set(this.#changedKinds);
+    this.#changedKinds.clear();
+    for (const listener of this.#listeners) listener(kinds);
+  }
+}
+
+function changedLists(before: Surface, after: Surface): ListKind[] {
+  const kinds: ListKind[] = [];
+  if (differs(before.listTools(), after.listTools())) kinds.push("tools");
+  if (differs(before.prompts, after.prompts)) kinds.push("prompts");
+  if (differs([before.resources, before.resourceTemplates], [after.resources, after.resourceTemplates]))
+    kinds.push("resources");
+  return kinds;
+}
+
+function differs(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) !== JSON.stringify(b);
+}

@@ -1,0 +1,79 @@
+import type { Duplex } from "node:stream";
+import { McpServer, type McpServerFactory, type Transport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Logger } from "../../base/log.ts";
+import type { Accounts } from "../server/accounts.ts";
+import type { Gateway } from "../server/gateway.ts";
+import { LineTransport } from "./line-transport.ts";
+import { followListening, namesOf } from "../server/resource-subscriptions.ts";
+import { openShortWay } from "./short-way.ts";
+import { GOODBYE } from "./stdio-bridge.ts";
+
+export interface StdioConnections extends AsyncDisposable {
+  readonly count: number;
+  accept(socket: Duplex): void;
+}
+
+export interface StdioConnectionsOptions {
+  readonly gateway: Gateway;
+  readonly factory: McpServerFactory;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+}
+
+/** The clients that are connected through a shim: each socket carries what its stdin and stdout would. */
+export function createStdioConnections(options: StdioConnectionsOptions): StdioConnections {
+  const { gateway, factory, accounts, log } = options;
+  const open = new Map<Duplex, () => Promise<void>>();
+  return {
+    get count() {
+      return open.size;
+    },
+    accept(socket) {
+      const transport = new LineTransport(socket);
+      const handle = serveStdio(serveOn(transport, gateway, factory), {
+        transport,
+        maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, and refused with the key to change
+        onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
+      });
+      const listening = followListening(gateway, accounts, transport);
+      open.set(socket, () => handle.close());
+      // The HTTP server leaves its sockets half open when the peer has ended.
+      socket.once("end", () => socket.end());
+      socket.once("close", () => {
+        open.delete(socket);
+        listening[Symbol.dispose]();
+        handle.close().catch((error: unknown) => log.debug({ error: String(error) }, "closing a stdio connection"));
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      const closing = [...open].map(async ([socket, close]) => {
+        socket.write(`${GOODBYE}\n`);
+        await close();
+        socket.end();
+      });
+      await Promise.allSettled(closing);
+    },
+  };
+}
+
+/** In the current protocol the connection itself picks those updates that its client listens to. */
+function serveOn(transport: Transport, gateway: Gateway, factory: McpServerFactory): McpServerFactory {
+  return async (context) => {
+    const product = await factory(context);
+    if (context.era === "legacy") {
+      openShortWay(product, transport);
+      return product;
+    }
+    const server = product instanceof McpServer ? product.server : product;
+    const stop = gateway.upstreams.onResourceUpdate((update) => {
+      for (const uri of namesOf(gateway, update)) server.sendResourceUpdated({ uri }).catch(() => undefined); // it is closing
+    });
+    const { onclose } = server;
+    server.onclose = () => {
+      onclose?.();
+      stop();
+    };
+    return product;
+  };
+}

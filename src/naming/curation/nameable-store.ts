@@ -1,0 +1,101 @@
+import { sql } from "kysely";
+import { type Asker, OWNER } from "../../registry/scope.ts";
+import type { Db } from "../../db/client.ts";
+import type { JsonSchema } from "../../base/json.ts";
+import type { Nameable } from "../nameable.ts";
+
+/** A capability that could be given a name. */
+export interface NameableCapability extends Nameable {
+  readonly unnamed: boolean;
+  readonly namespace: string;
+}
+
+export interface NameableFilter {
+  /** Only those that nobody has named. */
+  readonly unnamedOnly: boolean;
+  /** Used at least so often. */
+  readonly minUsage: number;
+  /** Only those that no name was ever proposed for. */
+  readonly newOnly?: boolean;
+}
+
+/** So many at once, the most used first: nobody reads more, and the gateway has other things to do. */
+export const MOST_AT_ONCE = 200;
+
+/** What nobody has named: names made from the hash of a program. */
+const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
+
+const WITHOUT_SUGGESTION = sql`NOT EXISTS (SELECT FROM capability_suggestion g WHERE g.org = r.org AND g.record_id = r.id)`;
+
+interface NameableRow {
+  id: string;
+  display_name: string;
+  namespace: string;
+  unnamed: boolean;
+  description: string | null;
+  code_snippet: string | null;
+  tools_used: string[];
+  parameters_schema: JsonSchema | null;
+  intents: string[];
+}
+
+/** Those the asker may see, most used first, with what they were last run for. Intents of others are not shown. */
+export async function listNameables(db: Db, asker: Asker, filter: NameableFilter): Promise<NameableCapability[]> {
+  const { org, project } = asker.scope;
+  const all = asker.principal === OWNER;
+  const { rows } = await sql<NameableRow>`
+    SELECT r.id, r.display_name, r.namespace, ${UNNAMED} AS unnamed, r.description, v.code_snippet, v.tools_used,
+      v.parameters_schema,
+      ARRAY(SELECT e.intent FROM (
+        SELECT x.intent, count(*) AS times FROM (
+          SELECT intent FROM execution_run
+          WHERE org = r.org AND record_id = r.id AND state = 'succeeded' AND intent IS NOT NULL AND parent_run_id IS NULL
+            AND (${all} OR principal = ${asker.principal})
+          ORDER BY created_at DESC LIMIT 20) x
+        GROUP BY x.intent ORDER BY times DESC, x.intent LIMIT 5) e) AS intents
+    FROM capability_records r
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
+    JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+    WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
+      AND r.deleted_at IS NULL AND s.usage_count >= ${filter.minUsage} AND (${!filter.unnamedOnly} OR ${UNNAMED})
+      AND (${all} OR r.visibility <> 'private' OR r.created_by::text = ${asker.principal})
+      AND (${filter.newOnly !== true} OR ${WITHOUT_SUGGESTION})
+    ORDER BY s.usage_count DESC, r.id LIMIT ${MOST_AT_ONCE}`.execute(db);
+  return rows.map(toNameable);
+}
+
+function toNameable(row: NameableRow): NameableCapability {
+  return {
+    id: row.id,
+    currentName: row.display_name,
+    unnamed: row.unnamed,
+    namespace: row.namespace,
+    intents: [...row.intents, ...(row.description === null ? [] : [row.description])],
+    code: row.code_snippet ?? "",
+    tools: row.tools_used,
+    parameters: Object.keys(row.parameters_schema?.["properties"] ?? {}),
+  };
+}
+
+/** Unnamed ones of which nobody has made a proposal yet. */
+export async function countWithoutSuggestion(db: Db, { org, project }: Asker["scope"]): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*)::integer AS count FROM capability_records r
+    WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
+      AND r.deleted_at IS NULL AND ${UNNAMED}
+      AND ${WITHOUT_SUGGESTION}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Every name that stands for something in the scope, is kept free, or was proposed and may be taken any time: current,
+ * former and deleted ones, and by whose id they may be used all the same.
+ */
+export async function readTakenNames(db: Db, { org, project }: Asker["scope"]): Promise<Map<string, string | null>> {
+  const { rows } = await sql<{ name: string; proposed_to: string | null }>`
+    SELECT suggested_name AS name, record_id AS proposed_to FROM capability_suggestion
+      WHERE org = ${org} AND project = ${project} AND fate = 'pending'
+    UNION ALL SELECT display_name, NULL FROM capability_records WHERE org = ${org} AND project = ${project}
+    UNION ALL SELECT alias, NULL FROM capability_aliases WHERE org = ${org} AND project = ${project}`.execute(db);
+  return new Map(rows.map(({ name, proposed_to: id }) => [name, id]));
+}

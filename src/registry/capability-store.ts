@@ -1,0 +1,190 @@
+import { sql } from "kysely";
+import { v7 as newId } from "uuid";
+import type { Db, Tx } from "../db/client.ts";
+import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { CachePolicy, Capability, CapabilitySource, DagStructure, PreparedSource } from "./capability.ts";
+import { formatFqdn, unnamed } from "./fqdn.ts";
+import { type Asker, OWNER, type Scope } from "./scope.ts";
+import { writeVersion } from "./version-store.ts";
+import { visibleTo } from "./visibility.ts";
+
+export interface NewCapability extends PreparedSource {
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly versionTag?: string;
+}
+
+/** What a program is already, for somebody; a private one of somebody else's it is not. */
+export async function findCapabilityBySource(
+  db: Db | Tx,
+  asker: Asker,
+  sourceHash: string,
+): Promise<Capability | undefined> {
+  const { org, project } = asker.scope;
+  const { rows } = await sql<CapabilityRow>`
+    SELECT ${CAPABILITY_COLUMNS} FROM capability_versions v
+    JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
+    LEFT JOIN capability_source s ON s.org = ${org} AND s.project = ${project} AND s.source_hash = v.source_hash
+      AND s.record_id = v.record_id AND s.version = v.version
+    WHERE v.org = ${org} AND v.source_hash = ${sourceHash} AND r.project = ${project} AND r.deleted_at IS NULL
+      AND ${visibleTo(asker)}
+    ORDER BY s.record_id IS NULL, r.created_at, v.version DESC LIMIT 1`.execute(db);
+  return rows[0] && toCapability(rows[0]);
+}
+
+export async function findCapabilityById(
+  db: Db | Tx,
+  { org }: Pick<Scope, "org">,
+  { id, version }: { readonly id: string; readonly version?: number },
+): Promise<Capability | undefined> {
+  const { rows } = await sql<CapabilityRow>`
+    SELECT ${CAPABILITY_COLUMNS} FROM capability_records r
+    JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = ${version ?? sql.ref("r.version")}
+    WHERE r.org = ${org} AND r.id = ${id}`.execute(db);
+  return rows[0] && toCapability(rows[0]);
+}
+
+/** Makes a draft of it. Whoever comes second with the same program in the same scope gets the first one's. */
+export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapability): Promise<Capability> {
+  const { scope, principal } = asker;
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
+    tx,
+  );
+  const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
+  if (existing !== undefined) return existing;
+  const id = newId();
+  const by = creatorId(principal);
+  await insertDraft(tx, scope, { id, by, wanted });
+  await writeVersion(tx, scope, { ...wanted, recordId: id, version: 1, by });
+  await tx
+    .insertInto("capability_source")
+    .values({ ...scope, source_hash: wanted.sourceHash, record_id: id, version: 1 })
+    .onConflict((conflict) =>
+      conflict.columns(["org", "project", "source_hash"]).doUpdateSet({ record_id: id, version: 1 }),
+    )
+    .execute();
+  await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
+  const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
+  if (created === undefined) throw new Error(`capability ${id} was inserted and is not there`);
+  return created;
+}
+
+/** The owner of the gateway is nobody in particular. */
+export function creatorId(principal: string): string | null {
+  return principal === OWNER ? null : principal;
+}
+
+const SHORTEST_HASH = 4;
+const LONGEST_HASH = 64;
+
+/** Names and FQDNs of drafts are made of their source; where two begin the same they get more of it. */
+async function insertDraft(
+  tx: Tx,
+  scope: Scope,
+  { id, by, wanted }: { readonly id: string; readonly by: string | null; readonly wanted: NewCapability },
+): Promise<void> {
+  const { sourceHash, toolsUsed, description, tags = [], versionTag } = wanted;
+  for (let length = SHORTEST_HASH; length <= LONGEST_HASH; length *= 2) {
+    const hash = sourceHash.slice(0, length);
+    const { displayName, namespace, action } = unnamed(sourceHash, toolsUsed, 2 * length);
+    const inserted = await tx
+      .insertInto("capability_records")
+      .values({
+        ...scope,
+        id,
+        fqdn: formatFqdn({ ...scope, namespace, action, hash }),
+        display_name: displayName,
+        namespace,
+        action,
+        hash,
+        version_tag: versionTag ?? null,
+        description: description ?? null,
+        tags: [...tags],
+        created_by: by,
+        updated_by: by,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (inserted !== undefined) return;
+  }
+  throw new Error(`no name is free for the program ${sourceHash}`);
+}
+
+interface CapabilityRow {
+  org: string;
+  project: string;
+  id: string;
+  version: number;
+  display_name: string;
+  fqdn: string;
+  state: Capability["state"];
+  source_kind: "code" | "dag" | "tool";
+  code_snippet: string | null;
+  source: { dagStructure?: DagStructure; toolId?: string } | null;
+  source_hash: string;
+  parameters_schema: JsonSchema;
+  structure: JsonValue;
+  tools_used: string[];
+  description: string | null;
+  cache_policy: CachePolicy | null;
+  ttl_seconds: number | null;
+  pins: Record<string, number> | null;
+}
+
+const CAPABILITY_COLUMNS = sql`r.org, r.project, r.id, v.version, r.display_name, r.fqdn, r.state, v.source_kind, v.code_snippet, v.source,
+  v.source_hash, v.parameters_schema, v.structure, v.tools_used, r.description, r.cache_policy, r.ttl_seconds,
+  (SELECT jsonb_object_agg(d.to_record_id, d.to_version) FROM capability_dependency d
+    WHERE d.org = r.org AND d.from_record_id = r.id AND d.from_version = v.version AND d.to_version IS NOT NULL) AS pins`;
+
+function toCapability(row: CapabilityRow): Capability {
+  return {
+    id: row.id,
+    scope: { org: row.org, project: row.project },
+    version: row.version,
+    displayName: row.display_name,
+    fqdn: row.fqdn,
+    state: row.state,
+    source:
+      row.source_kind === "code" ? { type: "code", code: row.code_snippet ?? "" } : (row.source as CapabilitySource),
+    sourceHash: row.source_hash,
+    parameters: row.parameters_schema,
+    structure: row.structure,
+    toolsUsed: row.tools_used,
+    description: row.description ?? undefined,
+    cachePolicy: row.cache_policy ?? "none",
+    ttlSeconds: row.ttl_seconds ?? undefined,
+    pins: row.pins ?? {},
+  };
+}
+
+export interface CapabilityUsage {
+  readonly count: number;
+  readonly successes: number;
+}
+
+export async function readUsage(db: Db, { org }: Scope, id: string): Promise<CapabilityUsage> {
+  const row = await db
+    .selectFrom("capability_stat")
+    .select(["usage_count", "success_count"])
+    .where("org", "=", org)
+    .where("record_id", "=", id)
+    .executeTakeFirst();
+  return { count: row?.usage_count ?? 0, successes: row?.success_count ?? 0 };
+}
+
+/** Names of what a capability calls. */
+export async function listDependencies(db: Db, { org }: Scope, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("capability_dependency as d")
+    .innerJoin("capability_records as r", (join) =>
+      join.onRef("r.org", "=", "d.org").onRef("r.id", "=", "d.to_record_id"),
+    )
+    .select("r.display_name")
+    .distinct()
+    .where("d.org", "=", org)
+    .where("d.from_record_id", "=", id)
+    .orderBy("r.display_name")
+    .execute();
+  return rows.map(({ display_name: name }) => name);
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import type { JsonSchema } from "../base/json.ts";
+import type { CapabilityRecord, CapabilityVersion } from "./record.ts";
+
+const json = z.record(z.string(), z.json());
+
+/** A capability that everybody may have, as gateways hand it to each other: with all that a signature vouches for. */
+export const publishedSchema = z.object({
+  format: z.literal("pml-capability-1"),
+  fqdn: z.string().min(1),
+  display_name: z.string().min(1),
+  description: z.string().nullable(),
+  tags: z.array(z.string()),
+  version: z.number().int().positive(),
+  version_tag: z.string().nullable(),
+  code: z.string().min(1),
+  source_hash: z.string(),
+  parameters_schema: json,
+  tools_used: z.array(z.string()),
+  signature: z.string().nullable(),
+});
+
+export type Published = z.output<typeof publishedSchema>;
+
+/** undefined where it is no program: steps and single tools belong to the servers of their gateway. */
+export function toPublished(record: CapabilityRecord, version: CapabilityVersion): Published | undefined {
+  const { source } = version;
+  if (source?.type !== "code") return undefined;
+  return {
+    format: "pml-capability-1",
+    fqdn: record.fqdn,
+    display_name: record.displayName,
+    description: record.description ?? null,
+    tags: [...record.tags],
+    version: version.version,
+    version_tag: version.versionTag ?? null,
+    code: source.code,
+    source_hash: version.sourceHash,
+    parameters_schema: version.parameters as JsonSchema & Published["parameters_schema"],
+    tools_used: [...version.toolsUsed],
+    signature: version.signature ?? null,
+  };
+}

@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { readLines, WholeLines } from "../../base/lines.ts";
+import { type ProcessGroups, signalGroup } from "./process-groups.ts";
+import type { ServerOutput } from "./server-output.ts";
+import { writeTogether } from "../../base/write-together.ts";
+
+export interface StdioServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+}
+
+export interface StdioProcessOptions {
+  /** Hears of lines on stdout that are no messages. */
+  readonly onNoise: (line: string) => void;
+  readonly groups: Pick<ProcessGroups, "add" | "remove">;
+  /** Hears what it writes to stderr. */
+  readonly output?: ServerOutput | undefined;
+}
+
+/** How long a server may take to end by itself after its stdin closed, and after SIGTERM. */
+const GRACE_MS = 1_000;
+/** How long the output of a process that has ended may still be read. */
+const LAST_OUTPUT_MS = 200;
+const LONGEST_STDERR_LINE = 2_000;
+const STDERR_LINES_KEPT = 50;
+const LONGEST_MESSAGE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * A server as a child process. It leads a process group of its own, so that whatever it starts (npx,
+ * shells, browsers) ends with it. Its environment has a few safe variables and what was configured,
+ * never the gateway's own.
+ */
+export class StdioProcess implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  /** With `pid`, how the SDK knows a child process; one that is silent when asked for its era is then of 2025. */
+  readonly stderr = null;
+  readonly #server: StdioServer;
+  readonly #options: StdioProcessOptions;
+  #child: ChildProcess | undefined;
+  readonly #output = new WholeLines();
+  readonly #stderr: string[] = [];
+  #stderrRest = "";
+  #exit: string | undefined;
+
+  constructor(server: StdioServer, options: StdioProcessOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get stderrTail(): readonly string[] {
+    return this.#stderrRest === "" ? this.#stderr : [...this.#stderr, this.#clean(this.#stderrRest)];
+  }
+
+  /** How the process ended, in words, once it has. */
+  get exit(): string | undefined {
+    return this.#exit;
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd } = this.#server;
+    const child = spawn(command, args, {
+      env: { ...getDefaultEnvironment(), ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#child = child;
+    child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => this.#keepStderr(text));
+    // Every message that waits for a server which does not read adds a listener.
+    child.stdin.setMaxListeners(0).on("error", (error) => this.onerror?.(error));
+    child.once("exit", (code, signal) => {
+      this.#exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+      this.#afterExit(child);
+    });
+    child.once("close", () => this.onclose?.());
+    return new Promise((resolve, reject) => {
+      child.once("spawn", () => {
+        if (child.pid !== undefined) this.#options.groups.add(child.pid);
+        resolve();
+      });
+      child.on("error", (error) => {
+        this.#exit ??= `"${command}" cannot be started (${error.message}); check its command and cwd`;
+        reject(error);
+      });
+    });
+  }
+
+  /** What a server started must not outlive it, nor keep its pipes open: then it would seem to live on. */
+  #afterExit(child: ChildProcess): void {
+    this.#killGroup("SIGKILL");
+    if (child.pid !== undefined) this.#options.groups.remove(child.pid);
+    const destroy = (): void => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    const timer = setTimeout(destroy, LAST_OUTPUT_MS).unref();
+    child.once("close", () => clearTimeout(timer));
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin?.writable) return Promise.reject(new Error("the server's process has ended"));
+    return new Promise((resolve) => {
+      if (writeTogether(stdin, `${JSON.stringify(message)}\n`)) resolve();
+      else stdin.once("drain", resolve).once("close", resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    this.#exit ??= "it was stopped by PML";
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.stdin?.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await within(ended, GRACE_MS)) return;
+      this.#killGroup(signal);
+    }
+    await within(ended, GRACE_MS);
+  }
+
+  #killGroup(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid !== undefined) signalGroup(pid, signal);
+  }
+
+  #receive(chunk: Buffer): void {
+    const whole = this.#output.push(chunk);
+    if (whole !== undefined) for (const line of readLines(whole)) this.#deliver(line);
+    if (this.#output.heldBytes <= LONGEST_MESSAGE_BYTES) return;
+    this.#exit = `it sent a line of more than ${LONGEST_MESSAGE_BYTES} bytes`;
+    this.#killGroup("SIGKILL");
+  }
+
+  #deliver(line: string): void {
+    const message = parseMessage(line);
+    if (message !== undefined) this.onmessage?.(message);
+    else if (line.trim() !== "") this.#options.onNoise(line);
+  }
+
+  #keepStderr(text: string): void {
+    const lines = `${this.#stderrRest}${text}`.split("\n");
+    this.#stderrRest = (lines.pop() ?? "").slice(-LONGEST_STDERR_LINE);
+    const whole = lines
+      .filter((line) => line.trim() !== "")
+      .map((line) => this.#clean(line.slice(0, LONGEST_STDERR_LINE)));
+    if (whole.length > 0) this.#options.output?.write(whole);
+    this.#stderr.push(...whole);
+    this.#stderr.splice(0, this.#stderr.length - STDERR_LINES_KEPT);
+  }
+
+  #clean(text: string): string {
+    return this.#options.output?.clean(text) ?? text;
+  }
+}
+
+function parseMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message;
+    return isMessage ? (message as JSONRPCMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const happened = await Promise.race([event.then(() => true), late]);
+  clearTimeout(timer);
+  return happened;
+}
+
+/** The child process behind a transport, if it is one. */
+export function asProcess(transport: Transport | undefined): StdioProcess | undefined {
+  return transport instanceof StdioProcess ? transport : undefined;
+}

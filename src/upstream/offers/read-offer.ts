@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, ResourceTemplateType } from "@modelcontextprotocol/client";
+import type { z } from "zod";
+import type { Offer } from "./offer.ts";
+import { listPage } from "../connection/passthrough.ts";
+
+const MOST_PAGES = 1_000;
+/** A server that registers ten tools says ten times that its list changed. */
+const BUNCH_MS = 100;
+
+/** Reads what a server offers, one reading after the other: of two at once, the older could end last. */
+export class OfferReader {
+  readonly #client: Client;
+  readonly #timeoutMs: number;
+  #last: Promise<unknown> = Promise.resolve();
+  #scheduled = false;
+
+  constructor(client: Client, timeoutMs: number) {
+    this.#client = client;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  read(): Promise<Offer> {
+    const offer = this.#last.then(() => readOffer(this.#client, this.#timeoutMs));
+    this.#last = offer.catch(() => undefined); // whoever asked for that reading hears of its failure
+    return offer;
+  }
+
+  /** Reads once for a bunch of changes; undefined for all but the first of them. */
+  async readChanged(): Promise<Offer | undefined> {
+    if (this.#scheduled) return undefined;
+    this.#scheduled = true;
+    await sleep(BUNCH_MS);
+    this.#scheduled = false;
+    return this.read();
+  }
+}
+
+/** Asks a server for everything it offers. What it does not declare it is not asked for. */
+async function readOffer(client: Client, timeout: number): Promise<Offer> {
+  const capabilities = client.getServerCapabilities() ?? {};
+  const read = async <T>(declared: unknown, method: string, key: string): Promise<T[]> =>
+    declared === undefined ? [] : ((await readPages(client, { method, key, timeout })) as T[]);
+  return {
+    serverInfo: client.getServerVersion(),
+    instructions: client.getInstructions(),
+    capabilities,
+    tools: await read(capabilities.tools, "tools/list", "tools"),
+    resources: await read(capabilities.resources, "resources/list", "resources"),
+    resourceTemplates: await read<ResourceTemplateType>(
+      capabilities.resources,
+      "resources/templates/list",
+      "resourceTemplates",
+    ).catch(ignoreMissingMethod),
+    prompts: await read(capabilities.prompts, "prompts/list", "prompts"),
+  };
+}
+
+interface List {
+  readonly method: string;
+  readonly key: string;
+  readonly timeout: number;
+}
+
+async function readPages(client: Client, { method, key, timeout }: List): Promise<unknown[]> {
+  const items: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const result: z.infer<typeof listPage> = await client.request(
+      { method, params: cursor === undefined ? {} : { cursor } },
+      listPage,
+      { timeout },
+    );
+    items.push(...((result[key] as unknown[] | undefined) ?? []));
+    cursor = result.nextCursor;
+    if (cursor === undefined) return items;
+  }
+  throw new Error(`${method} did not end after ${MOST_PAGES} pages`);
+}
+
+const METHOD_NOT_FOUND = -32_601;
+
+/** Many servers have resources and no templates, and say so with an error. */
+function ignoreMissingMethod(error: unknown): [] {
+  if (error instanceof Error && "code" in error && error.code === METHOD_NOT_FOUND) return [];
+  throw error;
+}

@@ -1,0 +1,57 @@
+import type { Scope } from "../../registry/scope.ts";
+import type { Db } from "../../db/client.ts";
+import { PmlError } from "../../base/errors.ts";
+import { diffDefinitions, type Difference } from "./definition-diff.ts";
+import { type PendingReview, readPendingReviews, type Verdict, writeVerdict } from "./review-store.ts";
+
+/** A changed tool, as a person decides about it. */
+export interface Review {
+  readonly tool: string;
+  readonly state: PendingReview["state"];
+  /** Of the definition that is decided about. */
+  readonly hash: string;
+  readonly seenAt: string;
+  readonly differences: readonly Difference[];
+}
+
+export interface ReviewRequest {
+  /** `server:tool`, or a server for all of its changed tools. */
+  readonly subject: string;
+  readonly verdict: Verdict;
+  /** The beginning of the hash of what was looked at; something else must not be accepted in its place. */
+  readonly hash?: string;
+}
+
+/** The changed tools that a person has not accepted, of one server or tool where one is named. */
+export async function listReviews(db: Db, scope: Scope, subject?: string): Promise<Review[]> {
+  const pending = await readPendingReviews(db, scope);
+  return pending.filter(({ toolId }) => subject === undefined || concerns(toolId, subject)).map(describe);
+}
+
+export async function decideReviews(db: Db, scope: Scope, request: ReviewRequest): Promise<Review[]> {
+  const { subject, verdict, hash = "" } = request;
+  const reviews = await listReviews(db, scope, subject);
+  const [first] = reviews;
+  if (first === undefined) {
+    throw new PmlError("review_not_found", `Nothing about ${subject} waits for a review`, {
+      hint: "What does: pml review",
+    });
+  }
+  const other = reviews.find((review) => !review.hash.startsWith(hash));
+  if (other !== undefined) {
+    throw new PmlError("review_not_found", `The definition of ${other.tool} is not ${hash} any more`, {
+      hint: `Look at what it is now: pml review ${other.tool}`,
+      details: { hash: other.hash },
+    });
+  }
+  for (const review of reviews) await writeVerdict(db, scope, { toolId: review.tool, hash: review.hash, verdict });
+  return reviews;
+}
+
+function concerns(toolId: string, subject: string): boolean {
+  return toolId === subject || toolId.startsWith(`${subject}:`);
+}
+
+function describe({ toolId, state, hash, seenAt, accepted, current }: PendingReview): Review {
+  return { tool: toolId, state, hash, seenAt: seenAt.toISOString(), differences: diffDefinitions(accepted, current) };
+}
