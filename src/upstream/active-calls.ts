@@ -1,5 +1,4 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
-import { PassingMap } from "../base/passing-map.ts";
 import type { Turn } from "./turns.ts";
 
 /** A question of a server, in the middle of a call: an elicitation or a sampling request. */
@@ -40,7 +39,7 @@ const INVALID_REQUEST = -32_600;
 export class ActiveCalls {
   readonly #server: string;
   readonly #askers: Set<string>;
-  readonly #calls = new PassingMap<ActiveCall, NewCall>();
+  readonly #calls = new Map<ActiveCall, NewCall>();
 
   /** `askers` are the subjects whose calls have asked, or may have. */
   constructor(server: string, askers: Set<string>) {

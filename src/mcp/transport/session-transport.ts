@@ -10,7 +10,6 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { GuardedRequest } from "../../auth/caller.ts";
-import { PassingMap } from "../../base/passing-map.ts";
 import { isOrdinaryCall } from "./short-way.ts";
 
 const SESSION_ENDED = -32_000;
@@ -28,7 +27,7 @@ export interface SessionOptions {
  * said before the result does the answer become a stream. All else is left to the SDK.
  */
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
-  readonly #exchanges = new PassingMap<RequestId, ServerResponse>();
+  readonly #exchanges = new Map<RequestId, ServerResponse>();
 
   constructor(options: SessionOptions) {
     super({

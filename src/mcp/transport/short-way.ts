@@ -11,7 +11,6 @@ import type {
   Transport,
 } from "@modelcontextprotocol/server";
 import { isObject } from "../../base/json.ts";
-import { PassingMap } from "../../base/passing-map.ts";
 
 type HandleCall = (request: CallToolRequest, ctx: ServerContext) => Promise<CallToolResult>;
 
@@ -37,7 +36,7 @@ export function openShortWay(product: object, transport: Transport): void {
 class ShortWay {
   readonly #server: Server;
   readonly #handle: HandleCall;
-  readonly #underWay = new PassingMap<RequestId, AbortController>();
+  readonly #underWay = new Map<RequestId, AbortController>();
   readonly #settled = new Map<RequestId, Promise<CallToolResult>>();
 
   constructor(server: Server, handle: HandleCall) {

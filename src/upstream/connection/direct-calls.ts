@@ -10,7 +10,6 @@ import {
 import { isModern } from "./current-protocol.ts";
 import { anyResult } from "./passthrough.ts";
 import { isObject } from "../../base/json.ts";
-import { PassingMap } from "../../base/passing-map.ts";
 
 interface CallRequest {
   readonly method: string;
@@ -54,7 +53,7 @@ const FIRST_ID = 1_000_000_000;
  */
 class DirectCalls {
   readonly #transport: Transport;
-  readonly #open = new PassingMap<number, OpenCall>();
+  readonly #open = new Map<number, OpenCall>();
   #nextId = FIRST_ID;
 
   constructor(transport: Transport) {
