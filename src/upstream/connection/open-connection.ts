@@ -9,7 +9,6 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerEntry } from "../../config/schema.ts";
 import { version } from "../../base/package-info.ts";
-import { callDirectly } from "./direct-calls.ts";
 import { findHttpStatus } from "../failures.ts";
 import type { ServerAuth } from "../oauth/server-auth.ts";
 import type { ProcessGroups } from "./process-groups.ts";
@@ -75,9 +74,7 @@ async function connectProcess(command: string, options: ConnectOptions): Promise
   const { args = [], env = {}, cwd } = options.entry;
   const open = async (era: PriorDiscovery | undefined): Promise<Connection> => {
     const process = new StdioProcess({ command, args, env, cwd }, options);
-    const client = await connectClient(process, options, era);
-    callDirectly(client, process);
-    return { client, process };
+    return { client: await connectClient(process, options, era), process };
   };
   return open(options.era).catch((error: unknown) => {
     // Some servers of the 2025 era end at a first request that they do not know.

@@ -135,3 +135,23 @@ test("StdioProcess: one that left the group and holds the output does not hide t
   expect(isRunning(escaped)).toBe(true);
   process.kill(escaped, "SIGKILL");
 });
+
+test("StdioProcess turns an answer that is none into an error, and leaves out members that no answer has", async () => {
+  const answers = [
+    { id: 1, error: "no" },
+    { id: "2", result: "yes" },
+    { id: 3, error: { code: -32_011, message: "no", data: { why: "so" } }, took: 5 },
+    { id: 4, result: { later: 1 }, took: 5 },
+  ];
+  const lines = answers.map((answer) => JSON.stringify({ jsonrpc: "2.0", ...answer })).join("\n");
+  const { process: server, messages, closed } = script(`process.stdout.write(${JSON.stringify(`${lines}\n`)})`);
+  await server.start();
+  await closed;
+  const error = { code: -32_603, message: "The server's answer has neither a result nor an error" };
+  expect(messages).toEqual([
+    { jsonrpc: "2.0", id: 1, error },
+    { jsonrpc: "2.0", id: "2", error },
+    { jsonrpc: "2.0", id: 3, error: { code: -32_011, message: "no", data: { why: "so" } } },
+    { jsonrpc: "2.0", id: 4, result: { later: 1 } },
+  ]);
+});

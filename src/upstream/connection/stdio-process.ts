@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  type RequestId,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { isObject } from "../../base/json.ts";
 import { readLines, WholeLines } from "../../base/lines.ts";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
@@ -169,11 +177,30 @@ export class StdioProcess implements Transport {
 function parseMessage(line: string): JSONRPCMessage | undefined {
   try {
     const message: unknown = JSON.parse(line);
-    const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message;
-    return isMessage ? (message as JSONRPCMessage) : undefined;
+    if (!isObject(message) || !("jsonrpc" in message)) return undefined;
+    return isAnswer(message) ? toReadable(message) : (message as JSONRPCMessage);
   } catch {
     return undefined;
   }
+}
+
+interface Answer {
+  readonly id: RequestId;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+function isAnswer(message: Record<string, unknown>): message is Answer & Record<string, unknown> {
+  const { id, method } = message;
+  return method === undefined && (typeof id === "string" || typeof id === "number");
+}
+
+/** The SDK ignores an answer that it cannot read, and the call would wait for its timeout. */
+function toReadable({ id, result, error }: Answer): JSONRPCMessage {
+  const answer = isObject(result) ? { jsonrpc: "2.0", id, result } : { jsonrpc: "2.0", id, error };
+  if (isJSONRPCResultResponse(answer) || isJSONRPCErrorResponse(answer)) return answer;
+  const message = "The server's answer has neither a result nor an error";
+  return { jsonrpc: "2.0", id, error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
 async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
