@@ -11,6 +11,7 @@ import type { JsonObject } from "../base/json.ts";
 import { paramHeaders } from "../upstream/connection/param-headers.ts";
 import { callOwnTool, type MadeCall } from "../mcp/own-tools/call-own-tool.ts";
 import { fitResult } from "./results/fit-result.ts";
+import { mirrorStructured } from "./results/mirror-structured.ts";
 import { CapabilityRefused } from "../mcp/server/capability-calls.ts";
 import type { Gateway, ResolvedTool } from "../mcp/server/gateway.ts";
 import type { Quota } from "../mcp/server/principal-limits.ts";
@@ -18,7 +19,6 @@ import type { CallContext } from "../mcp/own-tools/own-tool.ts";
 import { type Relay, type RelayRequest, toRefusal, toToolError } from "../mcp/relay.ts";
 import { type CallTrace, traceCall } from "./trace-call.ts";
 import { isQuestion, isRefusal, trackCall } from "./track-call.ts";
-import { mirrorStructured } from "../mcp/transport/verbatim-results.ts";
 
 export interface ToolCallerParts {
   readonly gateway: Gateway;

@@ -21,11 +21,10 @@ import { paginate } from "./paginate.ts";
 import { type ReadClient, Relay, type RequestState } from "../relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
-import { handleCalls } from "../transport/short-way.ts";
 import type { ToolNames } from "../../catalogue/surface.ts";
 import { createToolCaller } from "../../gateway/tool-caller.ts";
 import { traceCall } from "../../gateway/trace-call.ts";
-import { passResultsVerbatim } from "../transport/verbatim-results.ts";
+import { VerbatimServer } from "./verbatim-server.ts";
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
@@ -51,12 +50,13 @@ const INSTRUCTIONS =
 
 /** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
 class GatewayServer extends McpServer {
+  override readonly server: VerbatimServer;
   readonly #gateway: Gateway;
 
   constructor(gateway: Gateway, info: Implementation, options: McpServerOptions) {
-    super(info, options);
+    super(info); // without options it sets no handlers on the plain server that it makes
+    this.server = new VerbatimServer(info, options);
     this.#gateway = gateway;
-    passResultsVerbatim(this.server);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
@@ -138,7 +138,7 @@ function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames |
 
 function handleTools(mcp: McpServer, serving: Serving): void {
   const callTool = createToolCaller({ ...serving, server: mcp.server });
-  handleCalls(mcp, ({ params }, ctx) => callTool(params, ctx));
+  mcp.server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
 }
 
 function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {

@@ -4,7 +4,6 @@ import { isInitializeRequest, type McpServerFactory } from "@modelcontextprotoco
 import { type GuardedRequest, principalOf } from "../../auth/caller.ts";
 import type { Accounts } from "../server/accounts.ts";
 import { refuse } from "./refuse-request.ts";
-import { openShortWay } from "./short-way.ts";
 import { SessionTransport } from "./session-transport.ts";
 
 interface Session {
@@ -67,7 +66,6 @@ export class LegacySessions {
     const server = await factory({ era: "legacy" });
     transport.onerror = onerror;
     await server.connect(transport);
-    openShortWay(server, transport);
     await transport.handleRequest(request, response, body);
     if (transport.sessionId !== undefined) return;
     // the SDK refused the request, so that no session came of it

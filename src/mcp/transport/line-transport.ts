@@ -1,7 +1,6 @@
 import type { Duplex } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from "@modelcontextprotocol/server";
 import { INVALID_REQUEST, parseText, readId } from "./parse-message.ts";
-import { isOrdinaryCall } from "./short-way.ts";
 import { writeTogether } from "../../base/write-together.ts";
 
 const LINE_FEED = 10;
@@ -102,7 +101,6 @@ export class LineTransport implements Transport {
 }
 
 function toMessage(value: unknown): JSONRPCMessage | undefined {
-  if (isOrdinaryCall(value)) return value;
   try {
     return parseJSONRPCMessage(value);
   } catch {

@@ -10,7 +10,6 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { GuardedRequest } from "../../auth/caller.ts";
-import { isOrdinaryCall } from "./short-way.ts";
 
 const SESSION_ENDED = -32_000;
 const INVALID_REQUEST = -32_600;
@@ -136,6 +135,7 @@ function isPlainRequest({ method, headers }: IncomingMessage, body: unknown): bo
     accept.includes("application/json") &&
     accept.includes("text/event-stream") &&
     (version === undefined || (typeof version === "string" && SUPPORTED_PROTOCOL_VERSIONS.includes(version))) &&
-    (isOrdinaryCall(body) || (isJSONRPCRequest(body) && body.method !== "initialize"))
+    isJSONRPCRequest(body) &&
+    body.method !== "initialize"
   );
 }

@@ -1,12 +1,11 @@
 import type { Duplex } from "node:stream";
-import { McpServer, type McpServerFactory, type Transport } from "@modelcontextprotocol/server";
+import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Logger } from "../../base/log.ts";
 import type { Accounts } from "../server/accounts.ts";
 import type { Gateway } from "../server/gateway.ts";
 import { LineTransport } from "./line-transport.ts";
 import { followListening, namesOf } from "../server/resource-subscriptions.ts";
-import { openShortWay } from "./short-way.ts";
 import { GOODBYE } from "./stdio-bridge.ts";
 
 export interface StdioConnections extends AsyncDisposable {
@@ -31,7 +30,7 @@ export function createStdioConnections(options: StdioConnectionsOptions): StdioC
     },
     accept(socket) {
       const transport = new LineTransport(socket);
-      const handle = serveStdio(serveOn(transport, gateway, factory), {
+      const handle = serveStdio(serveOn(gateway, factory), {
         transport,
         maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, and refused with the key to change
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
@@ -58,13 +57,10 @@ export function createStdioConnections(options: StdioConnectionsOptions): StdioC
 }
 
 /** In the current protocol the connection itself picks those updates that its client listens to. */
-function serveOn(transport: Transport, gateway: Gateway, factory: McpServerFactory): McpServerFactory {
+function serveOn(gateway: Gateway, factory: McpServerFactory): McpServerFactory {
   return async (context) => {
     const product = await factory(context);
-    if (context.era === "legacy") {
-      openShortWay(product, transport);
-      return product;
-    }
+    if (context.era === "legacy") return product;
     const server = product instanceof McpServer ? product.server : product;
     const stop = gateway.upstreams.onResourceUpdate((update) => {
       for (const uri of namesOf(gateway, update)) server.sendResourceUpdated({ uri }).catch(() => undefined); // it is closing

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mirrorStructured } from "./verbatim-results.ts";
+import { mirrorStructured } from "./mirror-structured.ts";
 
 const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
 
