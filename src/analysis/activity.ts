@@ -19,20 +19,23 @@ const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
   "DoWhileStatement",
 ]);
 
-/** Whether a part of a program matters to its structure is kept on it: everybody asks for it, and a set of them is slow. */
+/** Flags are fields of the node: every pass reads them, and a lookup in a `Set` of nodes is slow. */
 type Marked = Node & { isActive?: true; canExit?: true };
 
-/** Contains calls, its own or those of functions it uses; known once `markActive` has run. */
+/** True for a node that contains a call, directly or through a function it uses. Valid once `markActive` has run. */
 export function isActive(node: Marked | null | undefined): boolean {
   return node?.isActive === true;
 }
 
-/** Can leave the statement list it is in. */
+/** True for a node that can leave the statement list it is in. */
 export function canExit(node: Marked | null | undefined): boolean {
   return node?.canExit === true;
 }
 
-/** From calls up to the program, and from a function or a list of calls that has a name to where the name is used. */
+/**
+ * Marks each call and all its ancestors. Marking continues where the name of an active function or list of calls is
+ * used.
+ */
 export function markActive(sites: Iterable<Node>, scopes: Scopes): void {
   const left = [...sites];
   for (let site = left.pop(); site !== undefined; site = left.pop()) {
@@ -55,7 +58,7 @@ const EXITS: ByType<readonly [], void> = {
   ContinueStatement: markJump,
 };
 
-/** Marks what can leave the statement list it is in. */
+/** Marks nodes that contain a jump out of the statement list they are in. */
 export const exitMarker: TreeVisitor = { enter: (type) => EXITS[type] as Entering | undefined };
 
 function markJump(node: NodeOf<"BreakStatement" | "ContinueStatement">): void {

@@ -10,8 +10,8 @@ function labels(source: string): string[] {
   return outcome.kind === "program" ? outcome.program.structure.nodes.map(({ label }) => label) : [];
 }
 
-describe("analysing a program", () => {
-  test("says where each node stands, in the submitted text", () => {
+describe("analyseProgram", () => {
+  test("reports the range of each node in the submitted text", () => {
     const source = "// 😀\r\nconst é = 1;\nif (é) { await mcp.fs.read({ path: 'a' }) }";
     const outcome = analyse(source);
     const nodes = outcome.kind === "program" ? outcome.program.structure.nodes : [];
@@ -21,7 +21,7 @@ describe("analysing a program", () => {
     ]);
   });
 
-  test("tells nodes of the same tool apart by their labels", () => {
+  test("gives nodes of the same tool distinct labels", () => {
     expect(
       labels("await mcp.fs.read({ path: 'a.txt' }); await mcp.fs.read({ path: args.p }); await mcp.fs.list({})"),
     ).toEqual(["fs:read (a.txt)", "fs:read (p)", "fs:list"]);
@@ -32,11 +32,11 @@ describe("analysing a program", () => {
     ]);
   });
 
-  test("keeps what looks like a secret out of labels", () => {
+  test("leaves values that look like secrets out of labels", () => {
     expect(labels("await mcp.a.b({ apiKey: 'sk-123', password: 'x' })")).toEqual(["a:b"]);
   });
 
-  test("finds each call once, however it is reached", () => {
+  test("finds each call once, whichever way the program reaches the tool", () => {
     const outcome = analyse("const f = () => mcp.a.b({}); f(); [1].map(f); new Promise((r) => r(f()))");
     expect(outcome).toMatchObject({ program: { tools: ["a:b"], structure: { nodes: [{ id: "n1" }, { id: "l1" }] } } });
   });
@@ -57,7 +57,7 @@ describe("analysing a program", () => {
   });
 
   test.each(["export const a = 1", "import 'x'", "await import('x')", "return import.meta.url"])(
-    "says what to do instead of %s",
+    "hints at the replacement of %s",
     (source) => {
       expect(analyse(source)).toMatchObject({
         problem: { hint: expect.stringMatching(/mcp\.<server>|body of an async function/) },
@@ -65,7 +65,7 @@ describe("analysing a program", () => {
     },
   );
 
-  test("knows nothing of names that only look like its own", () => {
+  test("accepts a property whose name has the reserved prefix", () => {
     const outcome = analyse("const o = { __pml: 1 }; return o.__pml");
     expect(outcome.kind).toBe("program");
   });
@@ -76,7 +76,7 @@ function step(index: number): string {
   return `${read}\nif (r${index}.ok) {\n  out.push(r${index});\n  await mcp.a.b({ out });\n}\n`;
 }
 
-describe("a program that is not meant to be run", () => {
+describe("analyseProgram, given a huge or deeply nested program", () => {
   const MANY = 20_000;
   test.each([
     ["brackets", "(".repeat(MANY) + ")".repeat(MANY)],
@@ -100,7 +100,7 @@ describe("a program that is not meant to be run", () => {
     ["escaped names", "a=>\\u{61}b=>".repeat(MANY)],
     ["patterns after blocks", `{}/a// ${"(".repeat(MANY)}`],
     ["errors on one line", "try{a}".repeat(MANY)],
-  ])("does not end the process: %s", (_, source) => {
+  ])("refuses %s before they overrun the parser", (_, source) => {
     expect(analyse(source)).toMatchObject({
       kind: "syntax_error",
       problem: { message: /too|can be a division|Unexpected/ },
@@ -121,22 +121,22 @@ describe("a program that is not meant to be run", () => {
     ],
     ["many uses", `let v = 0; ${"v;\n".repeat(100_000)}`],
     ["no semicolons", "const f = (x) => x ? !x : -x\nf(1)\n".replace("const f", "var f").repeat(3000)],
-  ])("is analysed all the same where it can be: %s", (_, source) => {
+  ])("analyses %s", (_, source) => {
     expect(analyse(source)).toMatchObject({ kind: "program" });
   });
 
-  test("is refused where calls are nested in calls without end", () => {
+  test("refuses calls that are nested too deeply", () => {
     const helpers = Array.from({ length: 2000 }, (_, index) => `const f${index} = () => f${index + 1}();`);
     const outcome = analyse(`${helpers.join("\n")}\nconst f2000 = () => mcp.a.b({});\nreturn f0()`);
     expect(outcome).toMatchObject({ kind: "syntax_error", problem: { message: /nested too deeply/ } });
   });
 
-  test("has as many nodes as it has calls, at 10,000 lines", () => {
+  test("finds one node per call in a program of 10,000 lines", () => {
     const source = `const out = []; const r0 = 0;\n${Array.from({ length: 2000 }, (_, index) => step(index + 1)).join("")}`;
     const outcome = analyse(source);
     const structure = outcome.kind === "program" ? outcome.program.structure : undefined;
     expect(structure?.nodes.length).toBe(6000);
-    // Everything flows into everything; what is kept of it stays in proportion.
+    // Each call reads every earlier one; MAX_SOURCES keeps the number of edges proportional to the calls.
     expect(structure?.edges.length).toBeLessThan(6000 * 100);
   });
 });

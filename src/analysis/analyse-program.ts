@@ -4,7 +4,7 @@ import { findFreeNames } from "./free-names.ts";
 import { inferParameters } from "./infer-parameters.ts";
 import { declareNames, instrument, OuterRanges } from "./instrument.ts";
 import { type ParsedProgram, parseProgram, WRAPPER_START } from "./parse-program.ts";
-import type { Problem } from "./problem.ts";
+import type { ProgramProblem } from "./problem.ts";
 import { ProgramHash } from "./program-hash.ts";
 import { Refusals } from "./refusals.ts";
 import { Scopes } from "./scopes.ts";
@@ -18,7 +18,7 @@ import { TypeNotes } from "./type-notes.ts";
 import { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
-/** What a program is before it runs: its calls and branches, its parameters, its hash, and the JavaScript to run. */
+/** Analyses a program before it runs: its calls and branches, parameters and hash, and the JavaScript to run. */
 export function analyseProgram(program: string, catalogue: ToolCatalogue): AnalysisOutcome {
   const source = new SourceText(program, WRAPPER_START.length);
   const outcome = parseProgram(program);
@@ -83,7 +83,7 @@ function applyEdits(text: string, edits: TextEdits, source: SourceText): Instrum
   };
 }
 
-function toSyntaxError({ offset, message, hint }: Problem, source: SourceText): AnalysisOutcome {
+function toSyntaxError({ offset, message, hint }: ProgramProblem, source: SourceText): AnalysisOutcome {
   const position = source.position(offset);
   return {
     kind: "syntax_error",

@@ -19,7 +19,7 @@ export interface StructureParts {
 
 const NOTHING: readonly never[] = [];
 
-/** Gives the draft its arguments, labels and the edges along which data flows. */
+/** Adds arguments, labels and data flow edges to the draft. */
 export function assembleStructure({ draft, scopes, values, source }: StructureParts): StaticStructure {
   const drafts = new Map<Site, DraftNode>();
   for (const node of draft.nodes) if (node.site !== undefined) drafts.set(node.site, node);
@@ -63,7 +63,7 @@ function inOrder(sites: ReadonlySet<Site>, drafts: ReadonlyMap<Site, DraftNode>)
   return found.length > 1 ? found.toSorted((a, b) => a.order - b.order) : found;
 }
 
-/** Expressions one must know the sources of: what calls are given and what decisions test. */
+/** Expressions whose sources the structure needs: arguments of calls and tests of decisions. */
 function findReaders({ nodes }: Draft): Node[] {
   const readers: Node[] = [];
   for (const { site, syntax } of nodes) {
@@ -95,37 +95,37 @@ function describeNodes(
   });
 }
 
-interface Described extends Unlabelled {
-  readonly details: Details;
+interface DescribedNode extends Unlabelled {
+  readonly details: NodeDetails;
 }
 
-function describeDraft(draft: DraftNode, given: ArgumentsStructure | undefined, source: SourceText): Described {
+function describeDraft(draft: DraftNode, given: ArgumentsStructure | undefined, source: SourceText): DescribedNode {
   const details = describeNode(draft, source);
   const { id, type } = draft;
   const range = source.range(draft);
   return { id, range, title: titleOf(details), details, arguments: type === "dynamic" ? undefined : given };
 }
 
-type Details = StructureNode extends infer N
+type NodeDetails = StructureNode extends infer N
   ? N extends StructureNode
     ? Omit<N, "id" | "label" | "range">
     : never
   : never;
 
-function describeNode({ type, text, site, syntax }: DraftNode, source: SourceText): Details {
+function describeNode({ type, text, site, syntax }: DraftNode, source: SourceText): NodeDetails {
   if (site !== undefined) return describeSite(site, syntax, source);
   if (type === "decision") return { type, condition: text };
   if (type === "fork") return { type, combinator: text as "all" };
   return type === "loop" ? { type, over: text } : { type: type === "join" ? type : "try" };
 }
 
-function describeSite({ kind, name = "", callee }: Site, syntax: Node, source: SourceText): Details {
+function describeSite({ kind, name = "", callee }: Site, syntax: Node, source: SourceText): NodeDetails {
   if (kind === "task") return { type: kind, tool: name };
   if (kind === "capability") return { type: kind, capability: name };
   return { type: kind, expression: source.excerpt(callee ?? syntax.parent ?? syntax) };
 }
 
-function titleOf(details: Details): string {
+function titleOf(details: NodeDetails): string {
   if (details.type === "task") return details.tool;
   if (details.type === "capability") return details.capability;
   if (details.type === "dynamic") return details.expression;

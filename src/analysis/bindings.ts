@@ -2,39 +2,39 @@ import type { FunctionNode, Node, NodeOf } from "./syntax-tree.ts";
 
 export type Identifier = NodeOf<"Identifier">;
 
-/** How a variable gets a value. */
+/** One assignment to a variable. */
 export interface Write {
   readonly kind: "init" | "assign" | "each" | "update" | "parameter" | "other";
   readonly target: Identifier;
-  /** The whole expression it comes from; a pattern may take only a part of it. */
+  /** The complete right-hand side; a pattern may take only a part of it. */
   readonly source: Node | undefined;
-  /** The target gets the source as it is. */
+  /** True where the target gets the source itself, not a part of it. */
   readonly whole: boolean;
 }
 
 export interface Binding {
   readonly name: string;
-  /** Given by the sandbox. */
+  /** The sandbox provides it. */
   readonly builtin: boolean;
   readonly reads: Identifier[];
   readonly writes: Write[];
-  /** What is stored inside of it: `list.push(x)`, `object.field = x`. */
+  /** Values stored inside it: `list.push(x)`, `object.field = x`. */
   readonly inflows: Node[];
-  /** The function it always is. */
+  /** Set where every read of the variable gives this function. */
   fn?: FunctionNode;
 }
 
 export interface FunctionInfo {
   readonly node: FunctionNode;
   readonly returns: Node[];
-  /** The name it is always called by; undefined for callbacks, methods and the like. */
+  /** The one name all calls use; undefined for callbacks, methods and the like. */
   binding?: Binding;
 }
 
-/** Kept on the identifier: nearly all have one, and a map of them is slow. */
+/** The binding is a field of the identifier: nearly every identifier has one, and a lookup in a `Map` is slow. */
 type Bound = Identifier & { binding?: Binding };
 
-/** Whom an identifier stands for; undefined for a free name. Complete after `Scopes` has finished. */
+/** Returns the variable an identifier refers to, undefined for a free name. Valid once `Scopes.finish` has run. */
 export function bindingOf(node: Node | null | undefined): Binding | undefined {
   return node?.type === "Identifier" ? (node as Bound).binding : undefined;
 }

@@ -41,7 +41,7 @@ export function walkLogical(
   return [...flow.walk(right, [{ from, outcome: needed }]), { from, outcome: needed === "true" ? "false" : "true" }];
 }
 
-/** With which outcome the right side is evaluated. */
+/** Outcome of the left side that makes the program evaluate the right side. */
 export function neededOutcome(operator: string): "true" | "false" {
   return operator.startsWith("||") ? "false" : "true";
 }
@@ -67,14 +67,14 @@ export function walkSwitch(node: NodeOf<"SwitchStatement">, flow: FlowWalker, fr
   return flow.breakable({ labels: flow.labelsOf(node), plain: true, breaks: [] }, walkCases);
 }
 
-/** `case "a"` or `default`. */
+/** Formats the outcome of a case: `case "a"` or `default`. */
 export function caseOutcome({ test }: NodeOf<"SwitchCase">, { source }: Pick<FlowWalker, "source">): string {
   if (test === null) return "default";
   const isText = test.type === "Literal" && typeof test.value === "string";
   return `case ${isText ? quote(test.value) : source.excerpt(test)}`;
 }
 
-/** On one line, as everything that is written into programs. */
+/** Quotes on one line: inserted text must not add lines to a program. */
 function quote(text: string): string {
   const short = text.length > MAX_CASE ? `${text.slice(0, MAX_CASE)}…` : text;
   return JSON.stringify(short).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
@@ -98,7 +98,7 @@ export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier
   return normal.length === 0 ? [] : done;
 }
 
-/** Without calls; only where it ends matters. */
+/** Walks a `try` without calls: only the places it can be left from matter. */
 function walkQuietTry({ block, handler, finalizer }: NodeOf<"TryStatement">, flow: FlowWalker, frontier: Frontier) {
   const passed = flow.walk(block, frontier);
   const caught = handler === null ? [] : flow.walk(handler, frontier);

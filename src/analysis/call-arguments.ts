@@ -13,7 +13,10 @@ interface NamedArgument {
   readonly expression: Node;
 }
 
-/** The properties a call hands over, as far as they can be seen; undefined where it is not an object that is seen. */
+/**
+ * Finds the statically known properties of a call's argument; undefined where the argument is not a known object
+ * literal.
+ */
 function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[] | undefined {
   const [first] = call?.arguments ?? [];
   const object = first === undefined ? undefined : findObject(first, scopes);
@@ -27,7 +30,7 @@ function findArguments({ call }: Site, scopes: Scopes): readonly NamedArgument[]
   return given;
 }
 
-/** An object, also one that a constant holds and nobody adds to. */
+/** Returns an object literal, directly or through a constant that nothing adds properties to. */
 function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | undefined {
   if (node.type === "ObjectExpression") return node;
   const definition = bindingOf(node)?.inflows.length === 0 ? scopes.definitionOf(node) : undefined;
@@ -37,12 +40,12 @@ function findObject(node: Node, scopes: Scopes): NodeOf<"ObjectExpression"> | un
 export interface ArgumentSources {
   readonly scopes: Scopes;
   readonly source: SourceText;
-  /** Ids of the nodes an expression reads. */
+  /** Ids of the nodes whose results an expression reads. */
   nodesReadBy(expression: Node): readonly string[];
   idOf(site: Site): string | undefined;
 }
 
-/** A call with what is known of its arguments. */
+/** A call and its statically known arguments. */
 export interface DescribedCall {
   readonly draft: DraftNode;
   readonly site: Site;
@@ -79,7 +82,7 @@ function describeArgument(node: Node, sources: ArgumentSources): ArgumentValue {
   return { type: "reference", expression: sources.source.excerpt(node), nodes: sources.nodesReadBy(node) };
 }
 
-/** `args.limit ?? 10` is the parameter all the same. */
+/** `args.limit ?? 10` still counts as the parameter `limit`. */
 function withoutDefault(node: Node): Node {
   return node.type === "LogicalExpression" && node.operator !== "&&" ? node.left : node;
 }

@@ -31,7 +31,7 @@ function walkFork(node: NodeOf<"CallExpression">, combinator: string, flow: Flow
   return join(node, flow, walkBranches(promises, flow, [{ from }]));
 }
 
-/** A list of calls that something waits for later: they are under way from here on, whatever comes in between. */
+/** Forks at the declaration of a list of calls that a later `Promise.all` awaits: the calls run from here on. */
 export function walkDeclarator(node: NodeOf<"VariableDeclarator">, flow: FlowWalker, frontier: Frontier): Frontier {
   const { id, init } = node;
   const waiting = isActive(init) ? findWaitingCall(node) : undefined;

@@ -6,19 +6,19 @@ const MAX_STEPS = 50;
 
 type Constant = { readonly value: JsonValue };
 
-/** The value of an expression that is the same in every run, as far as JSON has it. */
+/** Evaluates an expression that has the same JSON value in every run. */
 export function findConstant(node: Node, scopes: Scopes, steps = 0): Constant | undefined {
   if (steps > MAX_STEPS) return undefined;
   return handlerOf(HANDLERS, node)?.(node, scopes, steps + 1);
 }
 
-/** The same for names of properties. */
+/** Evaluates an expression used as the name of a property. */
 export function findString(node: Node, scopes: Scopes): string | undefined {
   const value = findConstant(node, scopes)?.value;
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** `b` of `a.b` and `a["b"]`, also where `"b"` is a constant. */
+/** Returns `b` for `a.b` and `a["b"]`, also where `"b"` comes from a constant. */
 export function findMemberKey(node: NodeOf<"MemberExpression">, scopes: Scopes): string | undefined {
   if (node.computed) return findString(node.property, scopes);
   return node.property.type === "Identifier" ? node.property.name : undefined;
@@ -46,7 +46,7 @@ const HANDLERS: ByType<readonly [Scopes, number], Constant | undefined> = {
     const right = left === undefined ? undefined : findConstant(node.right, scopes, steps)?.value;
     return typeof left === "string" && typeof right === "string" ? { value: left + right } : undefined;
   },
-  /** Only what cannot be changed from elsewhere: no objects. */
+  /** Skips objects: other code could change them. */
   Identifier(node, scopes, steps) {
     const source = scopes.definitionOf(node);
     const found = source === undefined ? undefined : findConstant(source, scopes, steps);

@@ -12,13 +12,13 @@ import {
 import { type ValueFlow, valueOf } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
-/** Beyond this many sources a value is a mixture of everything; also bounds the work. */
+/** Bounds the work, and the sources of one value: more than this many say nothing useful. */
 const MAX_SOURCES = 64;
 
-/** Methods whose callbacks get no value of the object. */
+/** Methods whose callbacks do not receive the value of the object. */
 const WITHOUT_VALUE = new Set(["catch", "finally"]);
 
-/** What is never a result itself, only has some in it. */
+/** Types whose value contains results but is never a result itself. */
 const PLAIN: ReadonlySet<string> = new Set<Node["type"]>([
   "ArrayExpression",
   "BinaryExpression",
@@ -29,16 +29,16 @@ const PLAIN: ReadonlySet<string> = new Set<Node["type"]>([
   "TemplateLiteral",
 ]);
 
-/** Something data passes through: a variable, what a function returns, or an expression whose elements callbacks get. */
+/** Passes data on: a variable, the return value of a function, or an expression whose elements callbacks receive. */
 type Carrier = Binding | FunctionInfo | Node;
 
-/** What is known of an expression or a carrier; most stay without sites. */
+/** Sites that can reach an expression or a carrier; most have none. */
 interface Flow {
   sites: Set<Site> | undefined;
   readonly readers: Flow[];
 }
 
-/** Which calls' results can be in the value of an expression; through any number of variables, functions and callbacks. */
+/** Finds the calls whose results can reach an expression, through any number of variables, functions and callbacks. */
 export class DataFlow {
   readonly #scopes: Scopes;
   readonly #values: ValueFlow;
@@ -52,7 +52,7 @@ export class DataFlow {
     this.#values = values;
   }
 
-  /** Asked of these expressions only. */
+  /** Accepts questions about these expressions only. */
   resolve(expressions: readonly Node[]): (expression: Node) => ReadonlySet<Site> | undefined {
     for (const node of expressions) {
       if (node.type === "Literal" || this.#answers.has(node)) continue;
@@ -78,7 +78,7 @@ export class DataFlow {
     return flow;
   }
 
-  /** Finds what the expressions that are left read and lets it flow into `into`. */
+  /** Lets every source of the queued expressions flow into `into`. */
   #scan(into: Flow): void {
     const left = this.#left;
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
@@ -91,7 +91,10 @@ export class DataFlow {
     }
   }
 
-  /** The one call that an expression is known to be a part of the result of. What is handed on has a value, too. */
+  /**
+   * Returns the call whose result an expression is known to be a part of. Function values that are passed on have a
+   * value, too.
+   */
   #siteOf(node: Node): Site | undefined {
     const value = valueOf(node);
     if (value === undefined) return undefined;
@@ -114,7 +117,7 @@ export class DataFlow {
     if (this.#scopes.calledFunction(callee) !== undefined) this.#left.push(callee);
     else if (callee.type !== "MemberExpression" || !given.some(isFunction)) pushChildren(this.#left, node);
     else {
-      // What `then` gives is what its callbacks make of it.
+      // `then` returns the result of its callbacks, not that of its object.
       if (methodOf(node) !== "then") this.#read(callee.object, into);
       pushAll<Node>(this.#left, given);
     }
@@ -142,7 +145,7 @@ export class DataFlow {
     for (const use of this.#scopes.functions.get(fn)?.binding?.reads ?? []) this.#pushArgument(use, index);
   }
 
-  /** What a caller hands over to a function; a callback gets something of the object whose method calls it. */
+  /** Queues the argument at `index`. A callback receives elements of the object whose method calls it. */
   #pushArgument(use: Node, index: number): void {
     const call = use.parent;
     if (call?.type !== "CallExpression") return;
@@ -153,7 +156,7 @@ export class DataFlow {
     }
   }
 
-  /** Passes on until nothing changes; each flow grows a bounded number of times. */
+  /** Propagates sites until nothing changes; each flow grows a bounded number of times. */
   #spread(): void {
     const changed = new Set<Flow>();
     for (const flow of this.#answers.values()) if (flow.sites !== undefined) changed.add(flow);

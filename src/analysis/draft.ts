@@ -2,20 +2,20 @@ import type { StructureNode } from "./structure.ts";
 import type { Node } from "./syntax-tree.ts";
 import type { Site } from "./values.ts";
 
-/** A node of the structure before it has its id. */
+/** A node of the structure before it has an id. */
 export interface DraftNode {
   readonly type: StructureNode["type"];
   readonly syntax: Node;
   readonly start: number;
   readonly end: number;
-  /** Condition, what a loop runs over, combinator. */
+  /** Condition, iterated expression or combinator. */
   readonly text: string;
   readonly site: Site | undefined;
-  /** The loop or try whose body it is in. */
+  /** The loop or `try` whose body contains the node. */
   readonly container: DraftNode | undefined;
-  /** A decision that only matters where something comes after it. */
+  /** True for a decision that only matters if a node follows it. */
   readonly prunable: boolean;
-  /** Nodes are drafted in the order in which they run. */
+  /** Position in the order of execution. */
   readonly order: number;
   id: string;
 }
@@ -23,19 +23,19 @@ export interface DraftNode {
 export interface DraftEdge {
   readonly from: DraftNode;
   readonly to: DraftNode;
-  /** Undefined: a sequence. */
+  /** Undefined for a sequence edge. */
   readonly outcome: string | undefined;
 }
 
-/** An edge whose end is not known yet. */
+/** An edge whose target is not known yet. */
 export interface Loose {
   readonly from: DraftNode;
   readonly outcome?: string;
-  /** The start of a container's body: what comes next in there is contained and needs no edge. */
+  /** Starts the body of a container: the next node inside needs a `contains` edge only. */
   readonly entry?: true;
 }
 
-/** Where the program can be before the next node; empty where it cannot get to. */
+/** Edges that lead to the next node; empty where the program cannot get there. */
 export type Frontier = readonly Loose[];
 
 export type DraftPart = Pick<DraftNode, "type" | "syntax"> &
@@ -75,7 +75,7 @@ export class Draft {
     return node;
   }
 
-  /** Drops decisions nothing depends on, and gives ids in the order of the source. */
+  /** Drops decisions that no other node depends on, and assigns ids in source order. */
   finish(): void {
     this.#prune();
     this.#nodes.sort((a, b) => a.start - b.start || b.end - a.end);
@@ -93,7 +93,7 @@ export class Draft {
     const used = new Set<DraftNode>();
     const dropped = new Set<DraftNode>();
     const outgoing = Map.groupBy(this.#edges, ({ from }) => from);
-    // Edges lead from older to newer nodes.
+    // Edges lead from older to newer nodes, so one pass from the end finds all that are needed.
     for (const node of this.#nodes.toReversed()) {
       const leads = outgoing.get(node)?.some(({ to }) => used.has(to)) ?? false;
       if (node.prunable && !leads) dropped.add(node);

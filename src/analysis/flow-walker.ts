@@ -3,32 +3,32 @@ import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import type { FunctionNode, Node } from "./syntax-tree.ts";
 
-/** Something `break` can leave. */
+/** A statement that `break` can leave. */
 export interface BreakTarget {
   readonly labels: readonly string[];
-  /** `break` without a label leaves it. */
+  /** True where `break` without a label leaves it. */
   readonly plain: boolean;
-  /** Where its breaks come from. */
+  /** Edges from its `break` statements. */
   readonly breaks: Loose[];
 }
 
-/** What the parts of the structure builder share while they walk through a program in the order in which it runs. */
+/** The state and steps that the parts of the structure builder share while they walk a program in execution order. */
 export interface FlowWalker {
   readonly draft: Draft;
   readonly scopes: Scopes;
   readonly source: SourceText;
-  /** Calls that are under way, by the call of `Promise.all` that waits for them. */
+  /** Running calls, by the `Promise.all` that awaits them. */
   readonly started: Map<Node, { readonly fork: DraftNode; readonly arrived: Frontier }>;
   walk(node: Node | null | undefined, frontier: Frontier): Frontier;
   walkAll(nodes: readonly (Node | null)[], frontier: Frontier): Frontier;
-  /** The body of a function, at the place where it runs. */
+  /** Walks the body of a function where it runs. */
   walkFunction(fn: FunctionNode, frontier: Frontier): Frontier;
   add(part: DraftPart, frontier: Frontier): DraftNode;
-  /** Runs `body` with every node put into `container`. */
+  /** Runs `body` and puts every node it adds into `container`. */
   within(container: DraftNode, body: (entry: Frontier) => Frontier): Frontier;
   breakable(target: BreakTarget, body: () => Frontier): Frontier;
   leave(kind: "return" | "throw" | "break" | "continue", label: string | undefined, frontier: Frontier): Frontier;
-  /** Runs `body`; also says where it was left by return, throw, break or continue. */
+  /** Runs `body` and collects the edges from each return, throw, break and continue in it. */
   guarded(body: () => Frontier): { readonly frontier: Frontier; readonly abrupt: Frontier };
   returnFrom(frontier: Frontier): void;
   labelsOf(node: Node): readonly string[];

@@ -3,13 +3,13 @@ import type { Scopes } from "./scopes.ts";
 import type { Node } from "./syntax-tree.ts";
 
 export interface FreeNames {
-  /** Taken from `args`. */
+  /** Read from `args`. */
   readonly parameters: readonly string[];
-  /** Given a value before they are read, without a declaration. */
+  /** Assigned before they are read, but never declared. */
   readonly variables: readonly string[];
 }
 
-/** Names declared nowhere: what a program expects to be given. */
+/** Finds undeclared names: implicit parameters and variables. */
 export function findFreeNames({ free }: Scopes): FreeNames {
   const parameters: string[] = [];
   const variables: string[] = [];
@@ -22,7 +22,7 @@ export function findFreeNames({ free }: Scopes): FreeNames {
   return { parameters, variables };
 }
 
-/** Arguments are JSON; a function is none. */
+/** A called name cannot be a parameter: arguments are JSON. */
 function isCalled(node: Node): boolean {
   const { parent } = node;
   if (parent?.type === "TaggedTemplateExpression") return parent.tag === node;

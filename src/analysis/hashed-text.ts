@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 const PIECE_LENGTH = 16_384;
 
-/** A long text of which only the hash is wanted: it never exists as a whole. */
+/** Hashes a long text piece by piece, without holding all of it in memory. */
 export class HashedText {
   readonly #hash = createHash("sha256");
   #piece = "";

@@ -10,7 +10,9 @@ import { type ParameterFact, valueOf } from "./value-flow.ts";
 
 const MAX_DEPTH = 20;
 
-/** The JSON Schema of `args`: from types, from the tools its parts are handed to, and from how they are used. */
+/**
+ * Infers the JSON Schema of `args` from stated types, from the schemas of the tools that get its parts, and from use.
+ */
 export function inferParameters(sources: ParameterSources): JsonSchema {
   const root = createParameter();
   const facts = [...sources.values.parameterFacts, ...findAssertions(sources)];
@@ -58,7 +60,7 @@ function addPattern(parameter: Parameter, pattern: Node, notes: TypeNotes): void
   if (annotation?.type === "TSTypeAnnotation") state(parameter, annotation.typeAnnotation, notes);
 }
 
-/** A type says what a parameter is; an object type also says it of its members. */
+/** Applies a stated type to a parameter, member by member for an object type. */
 function state(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0): void {
   const members = depth > MAX_DEPTH ? undefined : membersOf(type, notes);
   if (members === undefined) {

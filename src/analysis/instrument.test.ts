@@ -13,7 +13,7 @@ function analyse(source: string): AnalysedProgram {
   return outcome.program;
 }
 
-/** Answers depend on the call alone; some calls fail. */
+/** Derives the answer from the call alone; some calls fail. */
 const answer: FakeTool = async (server, tool, args) => {
   const text = `${server}:${tool} ${JSON.stringify(args)}`;
   const random = createRandom([...text].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7));
@@ -31,7 +31,7 @@ async function compare(source: string, args: unknown = {}): Promise<Awaited<Retu
 }
 
 describe("an instrumented program", () => {
-  test("does what the program does, and says truly where it is", async () => {
+  test("behaves like the program and reports the position of each call", async () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const tools = ["fs:read", "my-server:do it", "a:b"];
       const source = generateProgram({ seed, tools, types: seed % 2 === 0, bare: seed % 3 === 0 });
@@ -139,13 +139,13 @@ describe("an instrumented program", () => {
     ],
     ["new with a tool", "const p = new (class { constructor() { return [mcp.a.b({})] } })(); return await p[0]"],
     ["implicit names that are declared", "let path = 'x'; { let path = 'y'; await mcp.a.b({ path }) } return path"],
-  ])("does the same with %s", async (_, source) => {
+  ])("behaves like the program with %s", async (_, source) => {
     const { calls, marked } = await compare(source);
     expect(calls.length).toBeGreaterThan(0);
     expect(marked.length).toBe(calls.length);
   });
 
-  test("takes undeclared names from args", async () => {
+  test("reads undeclared names from args", async () => {
     const { instrumented } = analyse(
       "total = 0; for (const n of numbers) total += n; await mcp.a.b({ total, path }); return total",
     );
@@ -159,7 +159,7 @@ describe("an instrumented program", () => {
     expect(outcome).toBe("returned 2");
   });
 
-  test("gives each iteration and each invocation a path of its own", async () => {
+  test("gives each iteration and each invocation its own path", async () => {
     const { marked } = await compare(
       "const f = async (x) => { await mcp.a.b({ x }) }; await Promise.all([1, 2].map(async (i) => { for (const j of [1, 2]) await mcp.c.d({ i, j }) })); await f(1); await f(2)",
     );
@@ -178,12 +178,12 @@ describe("an instrumented program", () => {
     ["try { await mcp.a.b({}); throw 1 } catch { await mcp.c.d({}) }", ["t1 catch"]],
     ["if (!args.path) return 1; await mcp.a.b({})", ["d1 true"]],
     ["if (args.x) console.log(1); await mcp.a.b({})", []],
-  ])("reports what %s decides", async (source, expected) => {
+  ])("reports the outcomes in %s", async (source, expected) => {
     const { decisions } = await runInstrumented(analyse(source).instrumented, {}, () => 1);
     expect(decisions.map(({ node, outcome }) => `${node} ${outcome}`)).toEqual(expected);
   });
 
-  test("has the lines of the program, and maps each position back", () => {
+  test("keeps the lines of the program and maps each position back", () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const source = generateProgram({ seed, tools: ["fs:read", "a:b"], types: seed % 2 === 0, bare: true });
       const { instrumented } = analyse(source);

@@ -18,7 +18,7 @@ import {
 } from "./syntax-tree.ts";
 import type { TextEdits } from "./text-edits.ts";
 
-/** Expressions with their parentheses and types. */
+/** Ranges of expressions including their parentheses and types. */
 export class OuterRanges implements TreeVisitor {
   readonly #outermost = new Map<Node, Node>();
 
@@ -39,21 +39,21 @@ export interface InstrumentParts {
   readonly edits: TextEdits;
 }
 
-/** Taken from `args` when the program starts. */
+/** Declares the implicit names and reads parameters from `args` when the program starts. */
 export function declareNames(parameters: readonly string[], variables: readonly string[], edits: TextEdits): void {
   const taken = parameters.length === 0 ? "" : `let {${parameters.join(",")}}=args??{};`;
   const declared = variables.length === 0 ? "" : `let ${variables.join(",")};`;
   edits.insert(WRAPPER_START.length - 1, taken + declared);
 }
 
-/** Marks calls, decisions, loops and functions; the text stays where it is and gets no new lines. */
+/** Marks calls, decisions, loops and functions, without adding lines. */
 export function instrument(parts: InstrumentParts): void {
   new Instrumentation(parts).run();
 }
 
 class Instrumentation {
   readonly #parts: InstrumentParts;
-  /** Variables with the path of an iteration or invocation, by loop or function. */
+  /** Names of variables that hold the path of an iteration or invocation, by loop or function. */
   readonly #paths = new Map<Node, string>();
 
   constructor(parts: InstrumentParts) {
@@ -80,7 +80,7 @@ class Instrumentation {
     else if (node.type === "decision" || node.type === "try") handlerOf(this.#marks, node.syntax)?.(node.syntax, node);
   }
 
-  /** The path at a node: that of the innermost iteration or invocation it is in. */
+  /** Returns the path at a node: that of its innermost iteration or invocation. */
   #pathAt(node: Node): string {
     let inner = node;
     for (let outer = node.parent; outer; outer = outer.parent) {
@@ -95,7 +95,7 @@ class Instrumentation {
     return `__pml.${method}("${id}",${this.#pathAt(syntax)},`;
   }
 
-  /** Callbacks that are handed over by name and the like have no start that could be marked. */
+  /** Marks the start of a loop or function. A callback passed by name has no start to mark. */
   #markStart(node: Node, id: string): void {
     const start = `const __pml_${id}=__pml.loop("${id}",${this.#pathAt(node)});`;
     if (isFunction(node)) this.#markFunction(node, start);
@@ -146,7 +146,7 @@ class Instrumentation {
     return `${this.#head("took", node)}${JSON.stringify(outcome)})`;
   }
 
-  /** Only the case that was jumped to is reported, not those that are fallen through to. */
+  /** Reports the case the program jumped to, not the cases it falls through to. */
   #markSwitch(syntax: NodeOf<"SwitchStatement">, node: DraftNode): void {
     const { edits, source } = this.#parts;
     const entering = `__pml_${node.id}`;
@@ -159,12 +159,12 @@ class Instrumentation {
   }
 }
 
-/** What of a loop runs in each turn: the loop itself, or the function that is called for each element. */
+/** Returns the part of a loop that runs in each iteration: the loop itself, or the callback of an iterating method. */
 function repeatedPart(syntax: Node): Node {
   return (syntax.type === "CallExpression" ? findIteration(syntax)?.callback : undefined) ?? syntax;
 }
 
-/** Where `a?.b` is cut off from the rest of its chain, the rest must still not run without it. */
+/** Wrapping a part of `a?.b.c` ends its optional chain here; this suffix keeps the rest short-circuited. */
 function keepShortCircuit(callee: Node): string {
   const { parent } = callee;
   if (!parent || !("optional" in parent) || parent.optional === true || !hasOptionalLink(callee)) return "";

@@ -1,6 +1,6 @@
 import { isMember, methodOf, type Node, type NodeOf } from "./syntax-tree.ts";
 
-/** Methods that call their first argument for each element. */
+/** Methods that call their first argument once per element. */
 const ITERATORS = new Set(
   "map forEach filter reduce reduceRight flatMap some every find findIndex findLast findLastIndex sort toSorted".split(
     " ",
@@ -13,7 +13,7 @@ export interface Iteration {
   readonly callback: Node;
 }
 
-/** `list.map(callback)` and the like. */
+/** Recognises `list.map(callback)` and the like. */
 export function findIteration(node: NodeOf<"CallExpression">): Iteration | undefined {
   const { callee, arguments: given } = node;
   const name = methodOf(node);

@@ -8,12 +8,15 @@ escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape`;
 const SANDBOX = `AbortController AbortSignal TextDecoder TextEncoder URL URLSearchParams atob btoa clearTimeout console crypto
 queueMicrotask setTimeout sleep structuredClone`;
 
-/** Known elsewhere and missing here: a program that uses them is told so by the sandbox, instead of being asked for them. */
+/**
+ * Globals of other runtimes, absent here. A program that uses one gets an error from the sandbox instead of a new
+ * parameter.
+ */
 const ELSEWHERE = `Blob Buffer Bun Deno Event EventTarget File FormData Headers ReadableStream Request Response WebSocket Worker
 XMLHttpRequest __dirname __filename alert clearImmediate clearInterval document exports fetch global localStorage module
 navigator performance process prompt require self sessionStorage setImmediate setInterval window`;
 
-/** Names a program can use without declaring them. */
+/** Names that need no declaration and are not parameters. */
 export const KNOWN_GLOBALS: ReadonlySet<string> = new Set(
   [LANGUAGE, SANDBOX, ELSEWHERE].flatMap((names) => names.split(/\s+/)),
 );

@@ -1,11 +1,11 @@
 import type { ArgumentsStructure, ArgumentValue, SourceRange } from "./structure.ts";
 
 const MAX_DETAIL = 40;
-/** Arguments that say best what a call is about. */
+/** Argument names that describe a call best, in order of preference. */
 const TELLING = ["path", "file", "filename", "url", "uri", "name", "query", "id", "key", "repo", "table"];
 const SECRET = /pass|secret|token|auth|credential|api.?key|private/i;
 
-/** A node and what it is called without the details that tell it from others. */
+/** A node and its title, before anything distinguishes it from nodes with the same title. */
 export interface Unlabelled {
   readonly id: string;
   readonly range: SourceRange;
@@ -13,7 +13,7 @@ export interface Unlabelled {
   readonly title: string;
 }
 
-/** `fs:read (config.json)`; where that is still the same for several nodes, with their lines or numbers. */
+/** Labels each node, as in `fs:read (config.json)`; adds line or id where labels are equal. */
 export function labelNodes(nodes: readonly Unlabelled[]): readonly string[] {
   const detailed = nodes.map(({ title, arguments: given }) => withDetail(title, given && findDetail(given)));
   const byLine = distinguish(detailed, (index) => `line ${nodes[index]?.range.line ?? 0}`);

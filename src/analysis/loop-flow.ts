@@ -4,7 +4,7 @@ import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
 import type { Iteration } from "./iteration.ts";
 import { isFunction, type LoopNode, type Node, type NodeOf } from "./syntax-tree.ts";
 
-/** Parts of a loop by when they run: once before it, and in each turn. */
+/** Parts of a loop, by whether they run once before it or in each iteration. */
 interface Turns {
   readonly before: readonly (Node | null)[];
   readonly each: readonly (Node | null)[];

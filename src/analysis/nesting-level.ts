@@ -1,15 +1,17 @@
-/** Brackets and prefixes inside each other; the parser stands about 4,000. */
+/** Limit for nested brackets and prefixes; the parser survives about 4,000. */
 export const MAX_NESTING = 200;
-/** What each of them weighs; whole numbers, because others are objects of their own. */
+/** Weight of one bracket or prefix. Weights are integers: V8 allocates other numbers on the heap. */
 export const NEST = 16;
-/** Links of a chain (`a + b + c`, `a.b().c()`) deepen the tree too, but cost far less. */
+/** Weight of a link of a chain (`a + b + c`, `a.b().c()`), which deepens the tree but costs far less. */
 export const LINK = 1;
-/** `<` opens type arguments or compares. */
+/** Weight of `<`, which opens type arguments or compares. */
 export const ANGLE = 4;
 
-/** Tokens times length of a line: the parser copies the line for each error in it, and there can be one at each token. */
+/**
+ * Limit for tokens times characters of a line: the parser copies the line into each error, and each token can be one.
+ */
 export const MAX_LINE = 4e8;
-/** Errors that only a full check finds are the costly ones. */
+/** Tighter limit for the full check, whose errors cost more. */
 export const MAX_CHECKED_LINE = 4e7;
 
 export interface NestingProblem {
@@ -19,33 +21,33 @@ export interface NestingProblem {
 
 export interface NestingReport {
   readonly problem: NestingProblem | undefined;
-  /** The most tokens times characters of a line. */
+  /** The largest product of tokens and characters of one line. */
   readonly longestLine: number;
 }
 
-export interface Level {
+export interface NestingLevel {
   readonly closer: string;
   /** Closes the head of `if`, `for`, `while`: a statement follows, not an operator. */
   readonly head: boolean;
-  /** What has been opened without brackets since the last boundary at this level. */
+  /** Weight opened without brackets since the last boundary at this level. */
   pending: number;
-  /** The part of it that a comma does not end: `if (a) for (;;) label: …`. */
+  /** The part of `pending` that a comma does not end: `if (a) for (;;) label: …`. */
   held: number;
   angles: number;
   elses: number;
 }
 
-export function createLevel(closer: string, head: boolean): Level {
+export function createLevel(closer: string, head: boolean): NestingLevel {
   return { closer, head, pending: 0, held: 0, angles: 0, elses: 0 };
 }
 
-export function resetLevel(level: Level): void {
+export function resetLevel(level: NestingLevel): void {
   level.pending = 0;
   level.held = 0;
   level.angles = 0;
   level.elses = 0;
 }
 
-export function weigh({ pending, angles, elses }: Level): number {
+export function weigh({ pending, angles, elses }: NestingLevel): number {
   return pending + angles + elses;
 }

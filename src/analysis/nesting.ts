@@ -19,7 +19,7 @@ import {
 import {
   ANGLE,
   createLevel,
-  type Level,
+  type NestingLevel,
   LINK,
   MAX_LINE,
   MAX_NESTING,
@@ -32,8 +32,8 @@ import {
 import { TokenReader } from "./token-reader.ts";
 
 /**
- * Finds what would overrun the stack or the memory of the native parser, which would end the process: a walk over the
- * tokens that bounds from above how deep the syntax tree can get. It need not be right about the grammar, only never too low.
+ * Finds programs that would overrun the stack or memory of the native parser and so end the process. Walks the tokens
+ * and bounds the depth of the syntax tree from above: it may misread the grammar but must never give too low a bound.
  */
 export function scanNesting(source: string): NestingReport {
   const scan = new NestingScan(source);
@@ -47,12 +47,12 @@ class NestingScan {
   #word = "";
   longestLine = 0;
   #statementEnded = false;
-  /** A statement can start here; and a name that did could be a label. */
+  /** A statement can start here; a name that starts one could be a label. */
   #start = true;
   #label = false;
   #outer = 0;
   #problem: NestingProblem | undefined;
-  readonly #levels: Level[] = [];
+  readonly #levels: NestingLevel[] = [];
   #level = createLevel("", false);
 
   constructor(source: string) {
@@ -76,7 +76,7 @@ class NestingScan {
     return false;
   }
 
-  /** False where the parser gives up as well, so that nothing behind it matters. */
+  /** Returns false where the parser gives up as well, so that the rest does not matter. */
   #token(): boolean {
     const reader = this.#reader;
     reader.skipSpace();
@@ -121,7 +121,7 @@ class NestingScan {
     if (this.#last === "operand") return this.#punctuator();
     const regex = this.#reader.take(REGEX);
     if (this.#last === "operator") return regex !== undefined && this.#operand();
-    // After a block a pattern, after an object a division: only the parser knows.
+    // After a block `/` starts a regular expression, after an object it divides: only the parser can tell.
     this.#reader.at = start;
     return regex === undefined ? this.#punctuator() : this.#fail("ambiguous_slash");
   }
@@ -167,7 +167,7 @@ class NestingScan {
     this.#level.pending += weight;
   }
 
-  /** A token starts; a new statement starts with it where nothing else would be legal. */
+  /** Begins a token; starts a new statement where nothing else would be legal. */
   #begin(word: string): void {
     const ended = this.#last === "brace" || (this.#reader.newline && this.#last === "operand");
     const fresh = ended && word !== "" && !CARRY_ON.has(word);
@@ -236,7 +236,7 @@ class NestingScan {
     return text !== undefined && this.#atPunctuator(text);
   }
 
-  /** Behind an operand it belongs to it, in front of one it is a prefix; either way a division cannot be a pattern. */
+  /** Binds to the operand before it, or is a prefix of the next one; a `/` after it is never a regular expression. */
   #update(): true {
     if (this.#last !== "operand") this.#level.pending += NEST;
     return true;

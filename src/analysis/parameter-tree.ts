@@ -1,24 +1,24 @@
 import type { JsonSchema, JsonValue } from "../base/json.ts";
 
-/** What is known of a parameter or of a property of one. */
+/** The facts about a parameter or a property of one. */
 export interface Parameter {
   readonly properties: Map<string, Parameter>;
-  /** Stated by the program. */
+  /** Schema the program states. */
   stated?: JsonSchema;
-  /** From the tools it is handed to. */
+  /** Schema of the tool parameters it is passed to. */
   taken?: JsonSchema;
-  /** From what is done with it. */
+  /** Types that its uses imply. */
   readonly kinds: Set<string>;
   default?: JsonValue;
   /** Used in a way that needs a value. */
   needed: boolean;
-  /** Can be missing, as far as one can see: is tested or marked as optional. */
+  /** Tested or marked as optional, so it can be missing. */
   optional: boolean;
-  /** Its type says that it is there. */
+  /** Required by a stated type. */
   demanded: boolean;
-  /** Has something to stand in for it. */
+  /** Has a default value. */
   defaulted: boolean;
-  /** Only asked whether it is true. */
+  /** Only ever tested for being truthy. */
   tested: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface ParameterSources {
   readonly notes: TypeNotes;
 }
 
-type Use = Extract<ParameterFact, { kind: "used" }>;
+type ParameterUse = Extract<ParameterFact, { kind: "used" }>;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 const ARRAY_METHODS = words(
@@ -27,8 +27,8 @@ const NUMBER_METHODS = words("toFixed toPrecision");
 const ARITHMETIC = words("- * / % ** < > <= >= & | ^ << >> >>>");
 const EQUALITY = words("=== !== == !=");
 
-/** What the use of (a part of) `args` says about it. */
-export function observeUse(root: Parameter, { node, path }: Use, sources: ParameterSources): void {
+/** Records the facts that one use of (a part of) `args` implies. */
+export function observeUse(root: Parameter, { node, path }: ParameterUse, sources: ParameterSources): void {
   const parent = node.parent ?? undefined;
   if (parent?.type === "CallExpression" && parent.callee === node) {
     observeMethod(root, path);
@@ -44,7 +44,7 @@ export function observeUse(root: Parameter, { node, path }: Use, sources: Parame
   need(root, isTolerant ? path.slice(0, -1) : path);
 }
 
-/** A method of a parameter is called; `args` has none. */
+/** Records the call of a method on a parameter; `args` itself has no methods. */
 function observeMethod(root: Parameter, path: readonly string[]): void {
   const owner = path.slice(0, -1);
   const kind = kindByMethod(path.at(-1) ?? "");
@@ -69,7 +69,7 @@ interface UseContext {
   readonly sources: ParameterSources;
 }
 
-/** By what stands around the use; true: it does not by itself need a value. */
+/** Rules by the type of the parent node. Returns true if the use does not by itself need a value. */
 const USES: ByType<readonly [UseContext], boolean> = {
   Property: (parent, context) => takeSchema(parent, context),
   CallExpression: (parent, context) => takeWhole(parent, context),
@@ -112,7 +112,7 @@ function test(parameter: Parameter): true {
   return optional(parameter);
 }
 
-/** `if (!args.path) throw …`: it must be there after all. */
+/** `if (!args.path) throw …` makes the parameter required after all. */
 function isRefused(node: Node): boolean {
   const { parent } = node;
   if (parent?.type !== "IfStatement" || parent.test !== node) return false;
@@ -121,7 +121,7 @@ function isRefused(node: Node): boolean {
   return first?.type === "ThrowStatement";
 }
 
-/** `typeof args.x === "string"`. */
+/** Records `typeof args.x === "string"`. */
 function noteTypeof(node: NodeOf<"UnaryExpression">, parameter: Parameter): void {
   const { parent } = node;
   if (parent?.type !== "BinaryExpression") return;
@@ -146,7 +146,7 @@ function kindOf(value: unknown): string | undefined {
   return kind === "string" || kind === "number" || kind === "boolean" ? kind : undefined;
 }
 
-/** Handed to a tool under a name: it is what the tool says that is. */
+/** Copies the tool's schema of the property that the parameter is passed as. */
 function takeSchema(property: NodeOf<"Property">, { node, parameter, sources }: UseContext): boolean {
   const name = property.value === node ? staticKey(property) : undefined;
   const call = property.parent?.parent;
@@ -158,7 +158,7 @@ function takeSchema(property: NodeOf<"Property">, { node, parameter, sources }: 
   return !requiredOf(input).includes(name);
 }
 
-/** `mcp.fs.read(args)`: the tool's parameters are the program's. */
+/** Copies all of the tool's parameters for `mcp.fs.read(args)`. */
 function takeWhole(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): boolean {
   if (isMember(call.callee, "JSON", "parse")) return addKind(parameter, "string");
   const input = sources.values.sites.get(call)?.tool?.inputSchema;
@@ -184,7 +184,7 @@ function requiredOf(schema: JsonSchema | undefined): readonly unknown[] {
   return Array.isArray(required) ? required : [];
 }
 
-/** A reference would point into a schema that is left behind. */
+/** False for a schema with `$ref`, which would point into the schema it was copied from. */
 function isSelfContained(schema: JsonSchema): boolean {
   return !JSON.stringify(schema).includes('"$ref"');
 }

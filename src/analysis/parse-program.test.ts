@@ -4,17 +4,17 @@ import { expect, test } from "vitest";
 import { parseProgram } from "./parse-program.ts";
 
 const PROGRAMS = 30;
-/** All the trees together are 17 MB. */
+/** Far below the 17 MB of all trees together. */
 const MAX_LEFT = 3e6;
 
-/** Of the young generation only: what lasts beyond it slows down every request that comes after. */
+/** Collects the young generation only: objects that survive it slow down every later request. */
 function collectYoung(): void {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as (options: { readonly type: "minor" }) => void;
   for (let round = 0; round < 3; round += 1) collect({ type: "minor" });
 }
 
-test("trees are gone as soon as nobody uses them", () => {
+test("parseProgram leaves no tree behind once nobody uses it", () => {
   const program = "await mcp.fs.read({ path: args.path });\n".repeat(300);
   const parseAll = (): void => {
     for (let round = 0; round < PROGRAMS; round += 1) parseProgram(program);

@@ -2,14 +2,14 @@ import type { BlockStatement, Comment, Node, OxcError, Statement } from "oxc-par
 import { MAX_CHECKED_LINE, MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
 import { scanNesting } from "./nesting.ts";
 import { parseText } from "./parse-tree.ts";
-import type { Problem } from "./problem.ts";
+import type { ProgramProblem } from "./problem.ts";
 
-/** The block of its own lets a program declare what it likes, `args` too. */
+/** The inner block lets a program declare any name, `args` too. */
 export const WRAPPER_START = 'async (args, __pml) => {"use strict";{';
 const WRAPPER_END = "\n}}";
 
 export interface ParsedProgram {
-  /** The program in its wrapper; all offsets are into this. */
+  /** The program in its wrapper; all offsets refer to this text. */
   readonly text: string;
   readonly root: Node;
   readonly body: readonly Statement[];
@@ -18,7 +18,7 @@ export interface ParsedProgram {
 
 export type ParseOutcome =
   | { readonly kind: "parsed"; readonly program: ParsedProgram }
-  | { readonly kind: "problem"; readonly problem: Problem };
+  | { readonly kind: "problem"; readonly problem: ProgramProblem };
 
 export function parseProgram(source: string): ParseOutcome {
   const { problem: nesting, longestLine } = scanNesting(source);
@@ -35,7 +35,7 @@ export function parseProgram(source: string): ParseOutcome {
     return { kind: "problem", problem: strayBrace(block.end - 1) };
   if (error !== undefined) {
     const problem = describeError(error);
-    // What is missing at the end is missing in the last line that says something.
+    // Moves an error at the end of the wrapper into the last line that has text.
     const end = WRAPPER_START.length + source.trimEnd().length;
     return { kind: "problem", problem: { ...problem, offset: Math.min(problem.offset, end) } };
   }
@@ -45,13 +45,13 @@ export function parseProgram(source: string): ParseOutcome {
   return { kind: "parsed", program: { text, root: block, body: block.body, comments } };
 }
 
-function describeError({ message, labels, helpMessage }: OxcError): Problem {
-  // Of two declarations the second is the one too many.
+function describeError({ message, labels, helpMessage }: OxcError): ProgramProblem {
+  // Points at the second of two declarations.
   const label = message.includes("already been declared") ? labels.at(-1) : labels[0];
   return { offset: label?.start ?? WRAPPER_START.length, message, ...(helpMessage !== null && { hint: helpMessage }) };
 }
 
-/** The block of the wrapper, which the program is the content of. */
+/** Finds the block of the wrapper that holds the program. */
 function findBlock([statement]: readonly Statement[]): BlockStatement | undefined {
   const arrow = statement?.type === "ExpressionStatement" ? statement.expression : undefined;
   const body = arrow?.type === "ArrowFunctionExpression" ? arrow.body : undefined;
@@ -59,7 +59,7 @@ function findBlock([statement]: readonly Statement[]): BlockStatement | undefine
   return block?.type === "BlockStatement" && block.start === WRAPPER_START.length - 1 ? block : undefined;
 }
 
-function strayBrace(offset: number): Problem {
+function strayBrace(offset: number): ProgramProblem {
   return {
     offset,
     message: "Unexpected `}`: nothing is open that it could close",
@@ -67,7 +67,7 @@ function strayBrace(offset: number): Problem {
   };
 }
 
-function describeNesting({ offset, reason }: NestingProblem): Problem {
+function describeNesting({ offset, reason }: NestingProblem): ProgramProblem {
   const at = offset + WRAPPER_START.length;
   if (reason === "too_deep") {
     return {

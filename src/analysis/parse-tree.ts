@@ -10,13 +10,13 @@ const MAX_ERRORS = 1e7;
 let memory: SharedMemory | null | undefined;
 
 /** A text, and of its lines the one with the most tokens times characters. */
-export interface Text {
+export interface ScannedText {
   readonly text: string;
   readonly longestLine: number;
 }
 
 /** Reads the tree from memory shared with the parser, and where that does not go, from JSON; it is the same. */
-export function parseText({ text, longestLine }: Text, options: ParserOptions): SharedTree {
+export function parseText({ text, longestLine }: ScannedText, options: ParserOptions): SharedTree {
   if (memory === undefined) memory = SharedMemory.open() ?? null;
   // Half of a surrogate pair is read differently, and a hash must not depend on that.
   const canBeShared =

@@ -1,6 +1,6 @@
 import { type Node, type NodeOf, pushAll } from "./syntax-tree.ts";
 
-/** The variables a pattern gives values to. */
+/** Returns the variables a pattern assigns to. */
 export function namesIn(pattern: Node): NodeOf<"Identifier">[] {
   const names: NodeOf<"Identifier">[] = [];
   const left: Node[] = [pattern];

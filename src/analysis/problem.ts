@@ -1,5 +1,5 @@
-/** Why a program cannot be run; offsets are those of the wrapped text. */
-export interface Problem {
+/** The reason a program cannot run; the offset refers to the wrapped text. */
+export interface ProgramProblem {
   readonly offset: number;
   readonly message: string;
   readonly hint?: string;

@@ -14,7 +14,7 @@ function f(x, y) { return x ?? y; }
 class A { #p = 1; static s() {} get g() { return this.#p; } }
 return \`a\${b}\` + /x/g.source;`;
 
-describe("the hash of a program", () => {
+describe("ProgramHash", () => {
   test("is a sha256 in hex that does not change between releases", () => {
     expect(hash("return await mcp.fs.read({ path: args.path });")).toBe(
       "6c91675486dcf006ff51063fad7a163250ddb4722b5dc65098563283544ba976",

@@ -9,10 +9,13 @@ import {
   type TreeVisitor,
 } from "./syntax-tree.ts";
 
-/** Stands in the hashed text: two ways of normalising never give equal hashes by chance. */
+/** Prefix of the hashed text, so that two normalisations never give equal hashes by chance. */
 const VERSION = "pml-program-1";
 
-/** Fields that count besides the children, of `elements` where it has holes. Written out, so that a new field of the parser cannot change a hash. */
+/**
+ * Fields hashed besides the children; `elements` only contributes its holes. The list is explicit so that a new field
+ * of the parser cannot change a hash.
+ */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
   ArrayExpression: ["elements"],
   ArrayPattern: ["elements"],
@@ -38,9 +41,9 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
 /** Lists in which an empty statement means nothing. */
 const LISTS: ReadonlySet<string> = new Set<Node["type"]>(["BlockStatement", "StaticBlock", "SwitchCase"]);
 
-/** What counts of nodes without children, behind the word for them; undefined: nothing. */
+/** Content of nodes without children, written behind their word; undefined skips the node. */
 const LEAVES: ByType<readonly [], string | undefined> = {
-  // The type of `this` stands among the parameters.
+  // A `this` parameter only states a type.
   Identifier: ({ name }) => (name === "this" ? undefined : name),
   Literal: describeLiteral,
   PrivateIdentifier: ({ name }) => name,
@@ -54,8 +57,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Hashes the tree instead of the text: comments, formatting, semicolons, quotes, redundant parentheses and types are not in
- * it, and everything else is.
+ * Hashes the tree instead of the text: ignores comments, formatting, semicolons, quotes, redundant parentheses and
+ * types, and nothing else.
  */
 export class ProgramHash implements TreeVisitor {
   readonly #text = new HashedText();
@@ -110,7 +113,7 @@ function isIgnored(node: Node, type: Node["type"]): boolean {
   return type === "EmptyStatement" && LISTS.has(node.parent?.type ?? "");
 }
 
-/** Texts that differ in one of few words; each is made once, as nearly every node has some. */
+/** Caches texts that differ in one of a few words, as nearly every node writes some. */
 class Texts {
   readonly #known = new Map<string, string>();
   readonly #before: string;
@@ -133,14 +136,14 @@ class Texts {
 const heads = new Map<string, Texts>();
 const fieldTexts = new Map<string, Texts>();
 
-/** What nodes of a type start with, by the key they have in their parent. */
+/** Texts that start a node of one type, by its key in the parent. */
 function headsOf(type: Node["type"]): Texts {
   const known = heads.get(type) ?? new Texts("\n", `(${WORDS[type] ?? type}`);
   heads.set(type, known);
   return known;
 }
 
-/** A field by its value. */
+/** Texts of one field, by its value. */
 function fieldsOf(field: string): Texts {
   const known = fieldTexts.get(field) ?? new Texts(` ${field}=`, "");
   fieldTexts.set(field, known);
@@ -153,7 +156,7 @@ function describeHoles(elements: readonly unknown[]): string {
   return text;
 }
 
-/** The same with quotes and without. */
+/** Describes a key the same with quotes and without. */
 function describePlainKey(name: string): string {
   return `\nkey(Name ${JSON.stringify(name)})`;
 }

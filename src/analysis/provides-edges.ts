@@ -13,7 +13,7 @@ export interface CallFlow {
   readonly readsOf: (node: Node) => readonly DraftNode[];
 }
 
-/** From a call to every later one that is given something of its result. */
+/** Finds an edge from each call to every later call whose arguments read its result. */
 export function findProvidesEdges(flow: CallFlow): StructureEdge[] {
   const edges: StructureEdge[] = [];
   for (const consumer of flow.calls.values()) {
@@ -52,8 +52,8 @@ function toFieldFlow(toField: string, value: Value | undefined): FieldFlow[] {
 }
 
 /**
- * A call that is made because a test on the result of another one held, for the same thing: `if (file.exists) read({ path })`
- * after `stat({ path })`. The result vouches for the argument, although it is not handed over.
+ * Finds calls that a test on the result of an earlier call guards and that share an argument with it: `if (file.exists)
+ * read({ path })` after `stat({ path })`. The result vouches for the argument without being passed on.
  */
 export function findGuardEdges(edges: readonly DraftEdge[], flow: CallFlow): StructureEdge[] {
   const guards: StructureEdge[] = [];
@@ -71,14 +71,14 @@ export function findGuardEdges(edges: readonly DraftEdge[], flow: CallFlow): Str
   return guards;
 }
 
-/** Shares an argument with it and gives it nothing itself. */
+/** True if the two calls share an argument and no result flows between them. */
 function isGuard(provider: DescribedCall, consumer: DescribedCall, { readsOf }: CallFlow): boolean {
   const given = consumer.site.call?.arguments ?? [];
   if (given.some((argument) => readsOf(argument).includes(provider.draft))) return false;
   return shareArgument(provider, consumer);
 }
 
-/** The test of a decision, and the outcome with which what it reads is there. */
+/** Returns the test of a decision, and the outcome with which the tested value exists. */
 function findTest(syntax: Node): { readonly node: Node; readonly holds: string } | undefined {
   if (syntax.type === "LogicalExpression") {
     return syntax.operator === "&&" ? { node: syntax.left, holds: "true" } : undefined;

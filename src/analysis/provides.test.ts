@@ -6,7 +6,7 @@ const inputs = (required: string[], optional: string[] = []) => ({
   optional: new Set(optional),
 });
 
-describe("coverage", () => {
+describe("computeCoverage", () => {
   test.each([
     ["all that is required", ["json"], inputs(["json"]), "strict"],
     ["more than is required", ["a", "b"], inputs(["a"], ["b"]), "strict"],
@@ -14,18 +14,18 @@ describe("coverage", () => {
     ["something that can be left out", ["retries"], inputs(["url"], ["retries"]), "optional"],
     ["something of what can all be left out", ["a"], inputs([], ["a", "b"]), "optional"],
     ["nothing", ["content"], inputs(["url"], ["retries"]), null],
-  ])("of %s", (_, outputs, consumer, expected) => {
+  ])("rates %s", (_, outputs, consumer, expected) => {
     expect(computeCoverage(new Set(outputs), consumer)).toBe(expected);
   });
 
-  test("takes what a schema says is required", () => {
+  test("reads required fields from a schema", () => {
     const schema = { type: "object", properties: { a: {}, b: {} }, required: ["a"] };
     expect(inputsOf(schema)).toEqual(inputs(["a"], ["b"]));
     expect(inputsOf({})).toEqual(inputs([]));
   });
 });
 
-describe("field mapping", () => {
+describe("mapFields", () => {
   const output = {
     properties: {
       text: { type: "string" },
@@ -44,7 +44,7 @@ describe("field mapping", () => {
     ["unknown.field", "text", true],
     ["$", "open", true],
     ["text", "open", true],
-  ])("from %s to %s", (fromPath, toField, typeCompatible) => {
+  ])("maps %s to %s", (fromPath, toField, typeCompatible) => {
     expect(mapFields([{ fromPath, toField }], output, input)).toEqual([
       { fromField: fromPath, toField, typeCompatible },
     ]);

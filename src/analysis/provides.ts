@@ -6,7 +6,7 @@ export interface ConsumerInputs {
   readonly optional: ReadonlySet<string>;
 }
 
-/** How much of what a consumer takes is provided; null: nothing. */
+/** Rates how many of the consumer's inputs the provider covers; null for none. */
 export function computeCoverage(providerOutputs: ReadonlySet<string>, consumer: ConsumerInputs): Coverage | null {
   const isProvided = (field: string): boolean => providerOutputs.has(field);
   const required = [...consumer.required];
@@ -24,7 +24,7 @@ export function fieldsOf(schema: JsonSchema): Set<string> {
   return new Set(Object.keys(asSchema(schema["properties"]) ?? {}));
 }
 
-/** A field that goes from one call to the next, by where it is in the result (`$` for all of it) and what it is called there. */
+/** A field passed between two calls: its path in the result (`$` for all of it) and the name of the argument. */
 export interface FieldFlow {
   readonly fromPath: string;
   readonly toField: string;
@@ -48,7 +48,7 @@ function schemaAt(schema: JsonSchema, path: string): JsonSchema | undefined {
   return found;
 }
 
-/** What is not known does not speak against it. */
+/** Treats unknown types as compatible. */
 function areCompatible(from: JsonSchema | undefined, to: JsonSchema | undefined): boolean {
   const given = typesOf(from);
   const wanted = typesOf(to);

@@ -1,7 +1,7 @@
-import type { Problem } from "./problem.ts";
+import type { ProgramProblem } from "./problem.ts";
 import { type ByType, type Entering, isFunction, type Node, type TreeVisitor } from "./syntax-tree.ts";
 
-/** Names of what the analysis writes into programs. */
+/** Prefix of the names that the instrumentation inserts. */
 const RESERVED = "__pml";
 
 const MODULES = "Programs are no modules: `import` and `export` do not exist here";
@@ -9,14 +9,14 @@ const NO_IMPORTS =
   "Call tools with `await mcp.<server>.<tool>({ … })` and capabilities with `await capabilities.<name>({ … })`.";
 const NO_EXPORTS = "Submit the body of an async function: statements that end with `return`.";
 
-type Refusal = Omit<Problem, "offset">;
+type ProgramRefusal = Omit<ProgramProblem, "offset">;
 
-/** Finds what is good TypeScript and still no program. */
+/** Finds valid TypeScript that is not a valid program. */
 export class Refusals implements TreeVisitor {
-  #problem: Problem | undefined;
+  #problem: ProgramProblem | undefined;
 
   enter(type: Node["type"]): Entering | undefined {
-    const refuse = REFUSALS[type] as ((node: Node) => Refusal | undefined) | undefined;
+    const refuse = REFUSALS[type] as ((node: Node) => ProgramRefusal | undefined) | undefined;
     if (refuse === undefined) return undefined;
     return (node) => {
       const refusal = this.#problem === undefined ? refuse(node) : undefined;
@@ -24,12 +24,12 @@ export class Refusals implements TreeVisitor {
     };
   }
 
-  /** The first in the source. */
-  get problem(): Problem | undefined {
+  /** The first problem in source order. */
+  get problem(): ProgramProblem | undefined {
     return this.#problem;
   }
 
-  /** A function that nobody calls is what the program should have been the body of. */
+  /** Refuses a program that only consists of an uncalled function: its body should have been submitted. */
   checkBody(body: readonly Node[]): void {
     const [only, ...others] = body.filter(({ type }) => type !== "EmptyStatement");
     if (only?.type !== "ExpressionStatement" || others.length > 0 || !isFunction(only.expression)) return;
@@ -41,14 +41,14 @@ export class Refusals implements TreeVisitor {
   }
 }
 
-const refuseImport = (): Refusal => ({ message: MODULES, hint: NO_IMPORTS });
-const refuseExport = (): Refusal => ({ message: MODULES, hint: NO_EXPORTS });
-const refuseDecorators = (node: { readonly decorators?: readonly unknown[] }): Refusal | undefined =>
+const refuseImport = (): ProgramRefusal => ({ message: MODULES, hint: NO_IMPORTS });
+const refuseExport = (): ProgramRefusal => ({ message: MODULES, hint: NO_EXPORTS });
+const refuseDecorators = (node: { readonly decorators?: readonly unknown[] }): ProgramRefusal | undefined =>
   (node.decorators ?? []).length === 0
     ? undefined
     : { message: "Decorators are not supported", hint: "Call the decorating function yourself." };
 
-const REFUSALS: ByType<readonly [], Refusal | undefined> = {
+const REFUSALS: ByType<readonly [], ProgramRefusal | undefined> = {
   ImportDeclaration: refuseImport,
   ImportExpression: refuseImport,
   TSImportEqualsDeclaration: refuseImport,
@@ -70,7 +70,7 @@ const REFUSALS: ByType<readonly [], Refusal | undefined> = {
       : undefined,
 };
 
-/** Not a property, which may be called what it likes. */
+/** False for a property, which may have any name. */
 function isName({ parent }: Node): boolean {
   if (!parent || parent.type === "MemberExpression") return parent?.type !== "MemberExpression" || parent.computed;
   return !("key" in parent) || ("shorthand" in parent && parent.shorthand);

@@ -19,8 +19,8 @@ import {
   type TreeVisitor,
 } from "./syntax-tree.ts";
 
-interface Scope {
-  readonly parent: Scope | undefined;
+interface LexicalScope {
+  readonly parent: LexicalScope | undefined;
   readonly names: Map<string, Binding>;
   readonly isFunction: boolean;
 }
@@ -30,7 +30,7 @@ interface FreeName {
   readonly writes: Write[];
 }
 
-/** What has a scope of its own; bodies of functions share that of the parameters. */
+/** Nodes with a scope of their own; the body of a function shares that of its parameters. */
 const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
   "FunctionDeclaration",
   "FunctionExpression",
@@ -48,16 +48,16 @@ const SCOPED: ReadonlySet<string> = new Set<Node["type"]>([
 const FILLING = new Set(["push", "unshift", "add", "set", "splice"]);
 const BUILTINS = ["args", "mcp", "capabilities"] as const;
 
-/** Who is meant by which name. Complete after `finish`. */
+/** Resolves names to variables. Complete after `finish`. */
 export class Scopes implements TreeVisitor {
   readonly functions = new Map<Node, FunctionInfo>();
-  /** Names declared nowhere. */
+  /** Undeclared names. */
   readonly free = new Map<string, FreeName>();
-  readonly #references: { readonly node: Identifier; readonly scope: Scope }[] = [];
+  readonly #references: { readonly node: Identifier; readonly scope: LexicalScope }[] = [];
   readonly #pendingWrites = new Map<Identifier, Write>();
   readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
   readonly #functionStack: FunctionInfo[] = [];
-  readonly #root: Scope = { parent: undefined, names: new Map(), isFunction: true };
+  readonly #root: LexicalScope = { parent: undefined, names: new Map(), isFunction: true };
   #scope = this.#root;
 
   constructor() {
@@ -68,12 +68,12 @@ export class Scopes implements TreeVisitor {
     return this.#root.names.get(name);
   }
 
-  /** The function a call is sure to call. */
+  /** Returns the function that a call always calls. */
   calledFunction(callee: Node): FunctionNode | undefined {
     return isFunction(callee) ? callee : bindingOf(callee)?.fn;
   }
 
-  /** What a name always stands for: what it is declared with, or what the only call of its function hands over. */
+  /** Returns the one value of a name: its initialiser, or the argument in the only call of its function. */
   definitionOf(node: Node): Node | undefined {
     const binding = bindingOf(node);
     const write = binding?.writes[0];
@@ -164,7 +164,7 @@ export class Scopes implements TreeVisitor {
     if (id !== null) this.#declare(id, this.#scope, "other");
   }
 
-  /** Members can use each other by name. */
+  /** Gives an enumeration a scope: members can refer to each other by name. */
   #enterEnum({ id, body }: NodeOf<"TSEnumDeclaration">): void {
     this.#declare(id, this.#scope, "other");
     this.#push(false);
@@ -182,26 +182,26 @@ export class Scopes implements TreeVisitor {
     } else this.#declarePattern(id, scope, "init", init ?? undefined);
   }
 
-  #functionScope(): Scope {
+  #functionScope(): LexicalScope {
     let scope = this.#scope;
     while (!scope.isFunction && scope.parent !== undefined) scope = scope.parent;
     return scope;
   }
 
-  #declarePattern(pattern: Node, scope: Scope, kind: Write["kind"], source?: Node): void {
+  #declarePattern(pattern: Node, scope: LexicalScope, kind: Write["kind"], source?: Node): void {
     if (pattern.type === "Identifier") this.#declare(pattern, scope, kind, source);
     else for (const target of namesIn(pattern)) this.#declare(target, scope, kind, source, false);
   }
 
   // oxlint-disable-next-line max-params -- the parts of one declaration
-  #declare(target: Identifier, scope: Scope, kind: Write["kind"], source?: Node, whole = true): void {
+  #declare(target: Identifier, scope: LexicalScope, kind: Write["kind"], source?: Node, whole = true): void {
     let binding = scope.names.get(target.name);
     if (binding === undefined) {
       binding = createBinding(target.name, false);
       scope.names.set(target.name, binding);
     }
     bind(target, binding);
-    // `let x;` gives it nothing, so that the one assignment that follows decides what it is.
+    // `let x;` is no write: a single later assignment still defines the variable.
     if (kind !== "init" || source !== undefined) binding.writes.push({ kind, target, source, whole });
   }
 
@@ -225,17 +225,17 @@ export class Scopes implements TreeVisitor {
     }
   }
 
-  /** Something is put into what the leftmost name of `target` holds. */
+  /** Records a value stored inside the object that the leftmost name of `target` holds. */
   #fill(target: Node, value: Node): void {
     let object = target;
     while (object.type === "MemberExpression") object = object.object;
     if (object !== target && object.type === "Identifier") this.#fills.push({ target: object, value });
   }
 
-  #resolve(node: Identifier, from: Scope): void {
+  #resolve(node: Identifier, from: LexicalScope): void {
     const write = this.#pendingWrites.get(node);
     let binding: Binding | undefined;
-    for (let scope: Scope | undefined = from; scope && !binding; scope = scope.parent)
+    for (let scope: LexicalScope | undefined = from; scope && !binding; scope = scope.parent)
       binding = scope.names.get(node.name);
     if (binding !== undefined) bind(node, binding);
     const found = binding ?? this.#freeName(node.name);
@@ -262,19 +262,19 @@ export class Scopes implements TreeVisitor {
   }
 }
 
-/** `f` of `const f = () => …` and of `f = () => …`. */
+/** Returns `f` for `const f = () => …` and for `f = () => …`. */
 function assignedName(node: Node): Node | undefined {
   const { parent } = node;
   if (parent?.type === "VariableDeclarator") return parent.id;
   return parent?.type === "AssignmentExpression" && parent.operator === "=" ? parent.left : undefined;
 }
 
-/** Function bodies share the scope of the parameters. */
+/** True for the body of a function, which shares the scope of the parameters. */
 function isBodyOfFunction(node: Node): boolean {
   return node.type === "BlockStatement" && node.parent !== undefined && isFunction(node.parent);
 }
 
-/** Not a property name, a label or the like. */
+/** False for property names, labels and the like. */
 function isReference({ parent }: Identifier, key: string): boolean {
   if (parent === undefined) return false;
   if (key === "property" || key === "key") return (parent as { readonly computed?: boolean }).computed === true;

@@ -8,7 +8,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Text with its lines; `shift` characters stand before it where offsets are counted from. */
+/** Converts between offsets and lines. Offsets count from `shift` characters before the text. */
 export class SourceText {
   readonly #text: string;
   readonly #shift: number;
@@ -21,7 +21,7 @@ export class SourceText {
     while (LINE_END.test(text)) this.#lineStarts.push(LINE_END.lastIndex);
   }
 
-  /** Offsets outside of the text count as its first or last position. */
+  /** Clamps offsets outside of the text to its first or last position. */
   position(offset: number): Position {
     const own = Math.min(Math.max(offset - this.#shift, 0), this.#text.length);
     let low = 0;
@@ -49,7 +49,7 @@ export class SourceText {
     return { start: start - this.#shift, end: end - this.#shift, line, column };
   }
 
-  /** What stands there, on one line and cut where it is long. */
+  /** Returns the text of a range on one line, cut where it is long. */
   excerpt({ start, end }: { readonly start: number; readonly end: number }): string {
     const from = start - this.#shift;
     const text = this.#text.slice(from, Math.min(end - this.#shift, from + 2 * MAX_EXCERPT));

@@ -2,7 +2,7 @@ import { bindingOf } from "./bindings.ts";
 import { findIteration } from "./iteration.ts";
 import { isFunction, type Node, type NodeOf } from "./syntax-tree.ts";
 
-type Call = NodeOf<"CallExpression">;
+type CallNode = NodeOf<"CallExpression">;
 
 const REPEATS: ReadonlySet<string> = new Set<Node["type"]>([
   "ForStatement",
@@ -13,8 +13,8 @@ const REPEATS: ReadonlySet<string> = new Set<Node["type"]>([
 ]);
 const COMBINATORS = new Set(["all", "allSettled", "race", "any"]);
 
-/** The name of the method where a call is one of `Promise` that waits for several. */
-export function combinatorOf({ callee }: Call): string | undefined {
+/** Returns the combinator if a call is `Promise.all`, `race` or the like. */
+export function combinatorOf({ callee }: CallNode): string | undefined {
   if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier" || callee.computed) return undefined;
   const { object, property } = callee;
   if (object.name !== "Promise" || bindingOf(object) !== undefined) return undefined;
@@ -22,10 +22,10 @@ export function combinatorOf({ callee }: Call): string | undefined {
 }
 
 /**
- * Where a list is waited for that is there for nothing else: of `const started = [a(), b()]; … await Promise.all(started)` the
- * call of `Promise.all`. What it starts runs side by side from the declaration on.
+ * Returns the `Promise.all` call of `const started = [a(), b()]; … await Promise.all(started)`, if the list has no
+ * other use. Its calls run concurrently from the declaration on.
  */
-export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator">): Call | undefined {
+export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator">): CallNode | undefined {
   const binding = bindingOf(id);
   if (binding?.writes.length !== 1 || binding.inflows.length > 0 || !isList(init)) return undefined;
   const [read, ...others] = binding.reads;
@@ -34,7 +34,7 @@ export function findWaitingCall({ id, init, parent }: NodeOf<"VariableDeclarator
   return isWaiting(call, parent?.parent) ? call : undefined;
 }
 
-function isWaiting(call: Call, block: Node | null | undefined): boolean {
+function isWaiting(call: CallNode, block: Node | null | undefined): boolean {
   return combinatorOf(call) !== undefined && runsOnceIn(call, block);
 }
 
@@ -43,7 +43,7 @@ function isList(node: Node | null): boolean {
   return node?.type === "ArrayExpression" && node.elements.every((element) => element?.type !== "AwaitExpression");
 }
 
-/** Neither repeated nor put off with respect to the block. */
+/** True if the node runs exactly once with the block: neither in a loop nor in a function. */
 function runsOnceIn(node: Node, block: Node | null | undefined): boolean {
   let outer: Node | null | undefined = node;
   while (outer && outer !== block && !isFunction(outer) && !REPEATS.has(outer.type)) outer = outer.parent;

@@ -5,7 +5,7 @@ import { walkCall, walkDeclarator } from "./call-flow.ts";
 import { Draft, type DraftNode, type DraftPart, type Frontier, type Loose } from "./draft.ts";
 import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
 import { walkLoop } from "./loop-flow.ts";
-import type { Problem } from "./problem.ts";
+import type { ProgramProblem } from "./problem.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./syntax-tree.ts";
 import type { Site } from "./values.ts";
 
-/** Far more than anybody writes, and less than the stack holds. */
+/** Far more than real programs need, and less than the stack holds. */
 const MAX_DEPTH = 1000;
 
 interface FlowParts {
@@ -28,24 +28,24 @@ interface FlowParts {
   readonly sites: ReadonlyMap<Node, Site>;
 }
 
-/** State that belongs to one function. */
+/** State of one function. */
 interface FunctionState {
   readonly returns: Loose[];
   readonly targets: BreakTarget[];
-  /** Innermost last: what leaves a `try` that has a `finally`. */
+  /** Edges that leave a `try` with a `finally`, innermost last. */
   readonly guards: Loose[][];
 }
 
 /**
- * Walks through a program in the order in which it runs and drafts its nodes and edges. Each part is walked once: a function
- * where it is first used, so that the structure has no cycles.
+ * Walks a program in execution order and drafts its nodes and edges. It walks each part once, a function where it is
+ * first used, so the structure has no cycles.
  */
 export class StaticStructureBuilder implements FlowWalker {
   readonly draft = new Draft();
   readonly scopes: Scopes;
   readonly source: SourceText;
   readonly started: FlowWalker["started"] = new Map();
-  problem: Problem | undefined;
+  problem: ProgramProblem | undefined;
   readonly #sites: ReadonlyMap<Node, Site>;
   readonly #placed = new Set<FunctionNode>();
   #container: DraftNode | undefined;
@@ -111,7 +111,7 @@ export class StaticStructureBuilder implements FlowWalker {
     return [...passed, ...returns];
   }
 
-  /** A function with a name is walked where the name is used. */
+  /** Skips a named function here: it is walked where its name is used. */
   walkFunctionValue(fn: FunctionNode, frontier: Frontier): Frontier {
     return this.scopes.functions.get(fn)?.binding === undefined ? this.walkFunction(fn, frontier) : frontier;
   }
@@ -193,7 +193,7 @@ const HANDLERS: ByType<readonly [StaticStructureBuilder, Frontier], Frontier> = 
       ? walkLogical(node, flow, frontier)
       : flow.walkAll([node.left, node.right], frontier),
   LabeledStatement(node, flow, frontier) {
-    // Loops and switches know their labels themselves.
+    // Loops and switches read their labels themselves.
     if (node.body.type !== "BlockStatement") return flow.walk(node.body, frontier);
     const target: BreakTarget = { labels: flow.labelsOf(node.body), plain: false, breaks: [] };
     return flow.breakable(target, () => flow.walk(node.body, frontier));

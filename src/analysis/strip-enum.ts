@@ -1,12 +1,12 @@
 import type { Node, NodeOf } from "./syntax-tree.ts";
 import type { TextEdits } from "./text-edits.ts";
 
-/** No program can use such a name itself. */
+/** Starts with the reserved prefix, so no program can use the name. */
 const OBJECT = "__pml_enum";
 const PLAIN_NAME =
   /^(?!(?:await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield|arguments|undefined|NaN|Infinity)$)[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Writes an enumeration as the object it is when it runs; initialisers stay where they are. */
+/** Replaces an enumeration by the object it is at run time; initialisers keep their positions. */
 export function stripEnum(node: NodeOf<"TSEnumDeclaration">, edits: TextEdits): void {
   const { id, body } = node;
   let at = node.start;

@@ -22,7 +22,7 @@ function strip(source: string): string {
   return edits.apply(text).text;
 }
 
-/** The tree without positions; empty statements stand where declarations of types were. */
+/** The tree without positions and empty statements, which replace type declarations. */
 function toTree(code: string): string {
   const { program, errors } = parseSync("program.js", code, { lang: "js" });
   if (errors[0] !== undefined) throw new Error(`${errors[0].message} in\n${code}`);
@@ -39,7 +39,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, " ");
 }
 
-/** A module as the body of a function. */
+/** Turns a module into the body of a function. */
 function toBody(module: string): string {
   return module
     .replace(/^(?:import|export (?:type )?[{*])[^;]*;/gm, blank)
@@ -54,11 +54,11 @@ async function run(source: string): Promise<unknown> {
   return JSON.parse(result.replace(/^returned /, ""));
 }
 
-describe("taking out types", () => {
+describe("TypeStripper", () => {
   const folder = join(packageRoot, "src");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /(?<!\.d)\.ts$/.test(file));
 
-  test("leaves of this project's own sources what Node leaves of them", () => {
+  test("leaves this project's own sources as Node's type stripping does", () => {
     expect(files.length).toBeGreaterThan(100);
     for (const file of files) {
       const source = toBody(readFileSync(join(folder, file), "utf8"));

@@ -8,11 +8,11 @@ type ClassMember = NodeOf<"MethodDefinition" | "PropertyDefinition">;
 
 const MODIFIER = /\b(?:public|private|protected|readonly|override|abstract|declare)\b/g;
 
-/** Takes the types out of a program; what remains is where it was. */
+/** Removes the types from a program; the rest keeps its position. */
 export class TypeStripper implements TreeVisitor {
   readonly #text: string;
   readonly #edits: TextEdits;
-  /** Statements without a semicolon: where a type was their last word, the next line must not become part of them. */
+  /** Ends of statements without a semicolon: removing a type there must not join the statement with the next line. */
   readonly #openEnds = new Set<number>();
   readonly #removed: Range[] = [];
 
@@ -34,7 +34,7 @@ export class TypeStripper implements TreeVisitor {
     this.#edits.replace(node.start, node.end, ";");
   }
 
-  /** After the last node. */
+  /** Applies the removals; call it after the last node. */
   finish(): void {
     for (const { start, end } of this.#removed) this.#edits.replace(start, end, this.#openEnds.has(end) ? ";" : " ");
   }
@@ -66,7 +66,7 @@ export class TypeStripper implements TreeVisitor {
     ThrowStatement: (node) => this.#openEnd(node),
   };
 
-  /** Of what can end without a semicolon. */
+  /** Records a statement or field that ends without a semicolon. */
   #openEnd({ end }: Range): void {
     if (this.#text[end - 1] !== ";") this.#openEnds.add(end);
   }
@@ -79,7 +79,7 @@ export class TypeStripper implements TreeVisitor {
     if (node !== null && node !== undefined) this.#remove(node.start, node.end);
   }
 
-  /** `name?: Type`, `name!: Type`, `{ … }?: Type`. */
+  /** Removes the types of `name?: Type`, `name!: Type`, `{ … }?: Type`. */
   #pattern({ typeAnnotation, optional, end }: NodeOf<"Identifier" | "ObjectPattern" | "ArrayPattern">): void {
     const from = typeAnnotation?.start ?? end;
     if (from === end && !(optional as boolean)) return;
@@ -106,7 +106,7 @@ export class TypeStripper implements TreeVisitor {
       this.#edits.replace(typeParameters.start, bracket + 1, "(");
     }
     if (returnType !== null && returnType !== undefined) {
-      // So must `)` and `=>`.
+      // `)` and `=>` must stay on one line.
       const bracket = this.#text.lastIndexOf(")", returnType.start);
       this.#edits.replace(bracket, returnType.end, ")");
     }
@@ -124,7 +124,7 @@ export class TypeStripper implements TreeVisitor {
   #member(node: ClassMember): void {
     const head = this.#text.slice(node.start, node.key.start);
     for (const { index, 0: word } of head.matchAll(MODIFIER)) {
-      // Without its first word a member could carry on the field before it.
+      // Without its first word a member could continue the field before it.
       const at = node.start + index;
       this.#edits.replace(at, at + word.length, index === 0 ? ";" : " ");
     }
@@ -166,7 +166,7 @@ function isSuperCall(statement: Node): boolean {
   return expression.type === "CallExpression" && expression.callee.type === "Super";
 }
 
-/** Same text with spaces instead of comments, so that one can search in it. */
+/** Replaces comments with spaces, so that searches do not find text inside them. */
 function blankComments(text: string, comments: readonly Comment[]): string {
   if (comments.length === 0) return text;
   const parts: string[] = [];

@@ -11,7 +11,7 @@ const names = readdirSync(folder).flatMap((file) =>
   file.endsWith(".program") ? [file.slice(0, -".program".length)] : [],
 );
 
-describe("structure corpus", () => {
+describe("the structure corpus", () => {
   test("has programs of all kinds", () => {
     expect(names.length).toBeGreaterThanOrEqual(60);
   });

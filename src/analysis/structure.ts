@@ -1,6 +1,6 @@
 import type { JsonSchema, JsonValue } from "../base/json.ts";
 
-/** Where something stands in the program as it was submitted; lines count from 1, columns from 0, offsets in UTF-16 units. */
+/** A range of the submitted program; lines count from 1, columns from 0, offsets in UTF-16 units. */
 export interface SourceRange {
   readonly start: number;
   readonly end: number;
@@ -8,10 +8,10 @@ export interface SourceRange {
   readonly column: number;
 }
 
-/** Where the value of an argument comes from. */
+/** The source of an argument's value. */
 export type ArgumentValue =
   | { readonly type: "literal"; readonly value: JsonValue }
-  /** `n1.content`: node id and path; a larger expression keeps its text and names the nodes it reads. */
+  /** `n1.content`: node id and path. A larger expression keeps its text and lists the nodes it reads. */
   | { readonly type: "reference"; readonly expression: string; readonly nodes: readonly string[] }
   | { readonly type: "parameter"; readonly parameterName: string };
 
@@ -19,7 +19,7 @@ export type ArgumentsStructure = Readonly<Record<string, ArgumentValue>>;
 
 interface NodeBase {
   readonly id: string;
-  /** Tells nodes of the same tool apart, for people: `fs:read (config.json)`. */
+  /** Distinguishes nodes of the same tool for people: `fs:read (config.json)`. */
   readonly label: string;
   readonly range: SourceRange;
 }
@@ -28,7 +28,7 @@ export type StructureNode = NodeBase &
   (
     | { readonly type: "task"; readonly tool: string; readonly arguments?: ArgumentsStructure }
     | { readonly type: "capability"; readonly capability: string; readonly arguments?: ArgumentsStructure }
-    /** A call whose tool is known only when the program runs. */
+    /** A call whose tool is known only at run time. */
     | { readonly type: "dynamic"; readonly expression: string }
     | { readonly type: "decision"; readonly condition: string }
     | { readonly type: "fork"; readonly combinator: "all" | "allSettled" | "race" | "any" }
@@ -50,17 +50,17 @@ export type StructureEdge = { readonly from: string; readonly to: string } & (
   /** `true`, `false`, `case "a"`, `default`, `catch`. */
   | { readonly type: "conditional"; readonly outcome: string }
   | { readonly type: "provides"; readonly coverage?: Coverage; readonly fieldMapping?: readonly FieldMapping[] }
-  /** From a loop or try to the outermost nodes of its body. */
+  /** Leads from a loop or `try` to the outermost nodes of its body. */
   | { readonly type: "contains" }
 );
 
-/** The static DAG of a program, known before anything runs. Nodes are in source order. */
+/** The static DAG of a program, known before it runs. Nodes are in source order. */
 export interface StaticStructure {
   readonly nodes: readonly StructureNode[];
   readonly edges: readonly StructureEdge[];
 }
 
-/** What is known of one tool when a program is analysed. */
+/** The facts about a tool that the analysis uses. */
 export interface KnownTool {
   /** `server:tool`. */
   readonly id: string;
@@ -68,17 +68,17 @@ export interface KnownTool {
   readonly outputSchema?: JsonSchema;
 }
 
-/** Names in code to tools; the analysis gets facts, never a database. */
+/** Resolves names in code to tools; the analysis never sees a database. */
 export interface ToolCatalogue {
-  /** By the names used in code: `mcp.<server>.<tool>`, in identifier or original spelling. */
+  /** Takes the names used in code: `mcp.<server>.<tool>`, in identifier or original spelling. */
   findTool(server: string, tool: string): KnownTool | undefined;
 }
 
-/** A program ready to run: JavaScript with call sites and branches marked. */
+/** A program ready to run: JavaScript with marked call sites and branches. */
 export interface InstrumentedProgram {
   /** An expression that evaluates to `async (args, __pml) => …`. */
   readonly code: string;
-  /** From a position in `code` (line from 1, column from 0) to the submitted text. */
+  /** Maps a position in `code` (line from 1, column from 0) to the submitted text. */
   readonly originalPosition: (line: number, column: number) => { readonly line: number; readonly column: number };
 }
 
@@ -86,13 +86,13 @@ export interface AnalysedProgram {
   readonly structure: StaticStructure;
   /** JSON Schema of `args`. */
   readonly parameters: JsonSchema;
-  /** Names used without being declared; they are taken from `args`. */
+  /** Undeclared names, which the program reads from `args`. */
   readonly implicitParameters: readonly string[];
-  /** `sha256` in hex over the source without comments, formatting and types. */
+  /** SHA-256 in hex over the source without comments, formatting and types. */
   readonly hash: string;
-  /** Ids of all tools that can be called, sorted; computed names are not among them. */
+  /** Ids of all tools the program can call, sorted; does not include computed names. */
   readonly tools: readonly string[];
-  /** Names of all capabilities that can be called, sorted. */
+  /** Names of all capabilities the program can call, sorted. */
   readonly capabilities: readonly string[];
   readonly hasDynamicCalls: boolean;
   readonly instrumented: InstrumentedProgram;
@@ -104,7 +104,7 @@ export interface SyntaxProblem {
   readonly column: number;
   /** The offending line of the program. */
   readonly excerpt: string;
-  /** What to do about it, where that is known. */
+  /** The fix, where one is known. */
   readonly hint?: string;
 }
 

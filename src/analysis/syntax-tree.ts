@@ -1,6 +1,6 @@
 import { type Node, visitorKeys } from "oxc-parser";
 
-/** Parents are set by `traverse`. */
+/** `traverse` sets the parents. */
 export type { Node };
 export type NodeOf<T extends Node["type"]> = Node extends infer N
   ? N extends { readonly type: infer U }
@@ -14,7 +14,7 @@ export type LoopNode = NodeOf<
   "ForStatement" | "ForInStatement" | "ForOfStatement" | "WhileStatement" | "DoWhileStatement"
 >;
 
-/** A handler for some types of nodes, called with the node it is for. */
+/** Handlers by node type; each receives a node of its type. */
 export type ByType<Rest extends readonly unknown[], Result> = {
   readonly [T in Node["type"]]?: (node: NodeOf<T>, ...rest: Rest) => Result;
 };
@@ -44,7 +44,7 @@ export function isFunction(node: Node): node is FunctionNode {
   );
 }
 
-/** Parentheses and types around an expression, which mean nothing when it runs. */
+/** Parentheses and types around an expression, which have no effect at run time. */
 export type Wrapper = NodeOf<
   | "ParenthesizedExpression"
   | "TSAsExpression"
@@ -90,13 +90,13 @@ function isTypeOnly(node: Node): boolean {
   return TYPE_ONLY.has(node.type) || (DECLARABLE.has(node.type) && (node as { declare?: boolean }).declare === true);
 }
 
-/** What is known of all nodes of one type. */
+/** Facts about all nodes of one type. */
 interface Syntax {
   readonly type: Node["type"];
-  /** Keys of children that exist when the program runs. */
+  /** Keys of children that exist at run time. */
   readonly keys: readonly string[];
   readonly isWrapper: boolean;
-  /** Some of them are not there when the program runs. */
+  /** Some nodes of the type do not exist at run time. */
   readonly canBeTypeOnly: boolean;
 }
 
@@ -116,20 +116,20 @@ function describeSyntax(type: Node["type"], keys: readonly string[]): Syntax {
 export type Entering = (node: Node, key: string) => void;
 export type Leaving = (node: Node) => void;
 
-/** Asked once for each type in the tree what is to be done with its nodes. */
+/** `traverse` asks a visitor once per node type for a handler. */
 export interface TreeVisitor {
-  /** Its children, without their wrappers, follow; `key` is the field of the parent it is in. */
+  /** The handler runs before those of the children; `key` is the node's field in its parent. */
   enter?(type: Node["type"]): Entering | undefined;
   leave?(type: Node["type"]): Leaving | undefined;
   /** `inner` took the place of `wrapper` in the tree. */
   unwrap?(wrapper: Wrapper, inner: Node): void;
-  /** A declaration that is not there when the program runs; not entered. */
+  /** Reports a declaration that does not exist at run time and is not entered. */
   typeOnly?(node: Node): void;
 }
 
 /**
- * Walks the tree once, in the order of the source, without recursion: trees can be deeper than the stack. Sets parents and
- * takes wrappers out of the tree, so that nobody after it meets them.
+ * Walks the tree once, in source order, without recursion: trees can be deeper than the stack. Sets parents and removes
+ * wrappers from the tree, so that later passes never meet them.
  */
 export function traverse(root: Node, visitors: readonly TreeVisitor[]): void {
   new Traversal(visitors).run(root);
@@ -137,24 +137,24 @@ export function traverse(root: Node, visitors: readonly TreeVisitor[]): void {
 
 type Children = Node | (Node | null)[] | null | undefined;
 
-/** In place of a key: the node has been entered. */
+/** Replaces the key of a node that has been entered. */
 const ENTERED = "entered";
 const LETTERS = 26;
 
-/** What is to be done with nodes of one type; looked up once for each node. */
-interface Kind extends Syntax {
+/** Handlers for the nodes of one type. */
+interface NodeKind extends Syntax {
   readonly entering: readonly Entering[];
   readonly leaving: readonly Leaving[];
 }
 
 class Traversal {
-  readonly #kinds = new Map<string, Kind>();
-  /** The last one met of those whose types have the same length and start. */
-  readonly #guesses: Kind[] = [];
+  readonly #kinds = new Map<string, NodeKind>();
+  /** Cache by length and first letter of the type's name. */
+  readonly #guesses: NodeKind[] = [];
   readonly #visitors: readonly TreeVisitor[];
   readonly #stack: Node[] = [];
   readonly #stackKeys: string[] = [];
-  readonly #stackKinds: Kind[] = [];
+  readonly #stackKinds: NodeKind[] = [];
 
   constructor(visitors: readonly TreeVisitor[]) {
     this.#visitors = visitors;
@@ -165,7 +165,7 @@ class Traversal {
     for (let top = 0; top >= 0; top = this.#stack.length - 1) {
       const node = this.#stack[top] as Node;
       const key = this.#stackKeys[top] as string;
-      const kind = this.#stackKinds[top] as Kind;
+      const kind = this.#stackKinds[top] as NodeKind;
       const isInner = kind.keys.length > 0;
       if (key !== ENTERED && isInner) {
         this.#stackKeys[top] = ENTERED;
@@ -176,8 +176,8 @@ class Traversal {
     }
   }
 
-  #kindOf({ type }: Node): Kind {
-    // Each node has a text of its own for its type: to compare it is far cheaper than to hash it.
+  #kindOf({ type }: Node): NodeKind {
+    // Each node has its own string for its type: comparing it is far cheaper than hashing it.
     const likeness = type.length * LETTERS + type.charCodeAt(0);
     const guess = this.#guesses[likeness];
     if (guess?.type === type) return guess;
@@ -186,8 +186,8 @@ class Traversal {
     return kind;
   }
 
-  #createKind(type: Node["type"]): Kind {
-    const kind: Kind = {
+  #createKind(type: Node["type"]): NodeKind {
+    const kind: NodeKind = {
       ...(SYNTAX.get(type) ?? describeSyntax(type, [])),
       entering: this.#visitors.flatMap((visitor) => visitor.enter?.(type) ?? []),
       leaving: this.#visitors.flatMap((visitor) => visitor.leave?.(type) ?? []),
@@ -202,13 +202,13 @@ class Traversal {
     this.#stackKinds.pop();
   }
 
-  #push(node: Node, key: string, kind: Kind): void {
+  #push(node: Node, key: string, kind: NodeKind): void {
     this.#stack.push(node);
     this.#stackKeys.push(key);
     this.#stackKinds.push(kind);
   }
 
-  /** The last first, so that the first is taken first. */
+  /** Pushes the last child first, so that the first one is popped first. */
   #pushChildren(node: Node, keys: readonly string[]): void {
     const fields = node as unknown as Record<string, Children>;
     for (let index = keys.length - 1; index >= 0; index -= 1) {
@@ -236,7 +236,7 @@ class Traversal {
     const inner = outer.isWrapper ? this.#unwrap(child as Wrapper) : child;
     const kind = inner === child ? outer : this.#kindOf(inner);
     inner.parent = parent;
-    // One text for all of a type is also what those that come after can compare at once.
+    // Interning the type makes later comparisons a pointer comparison.
     (inner as { type: string }).type = kind.type;
     if (kind.canBeTypeOnly && isTypeOnly(inner)) for (const visitor of this.#visitors) visitor.typeOnly?.(inner);
     else this.#push(inner, key, kind);
@@ -252,12 +252,12 @@ class Traversal {
   }
 }
 
-/** Spreading a long list into `push` would overrun the stack. */
+/** Pushes one by one: spreading a long list into `push` would overrun the stack. */
 export function pushAll<T>(list: T[], items: Iterable<T>): void {
   for (const item of items) list.push(item);
 }
 
-/** All children, in the order of the source, after `traverse`. */
+/** Returns all children in source order. Valid after `traverse`. */
 export function childrenOf(node: Node): Node[] {
   const children: Node[] = [];
   pushChildren(children, node);
@@ -273,24 +273,24 @@ export function pushChildren(children: Node[], node: Node): void {
   }
 }
 
-/** Only lists have declarations in them, and some are types. */
+/** Skips types, which only occur in lists of declarations. */
 function addChildren(children: Node[], list: readonly (Node | null)[]): void {
   for (const child of list) if (child !== null && !isTypeOnly(child)) children.push(child);
 }
 
-/** `object.property`, as it stands. */
+/** True for exactly `object.property`. */
 export function isMember(node: Node, object: string, property: string): boolean {
   if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return false;
   return node.object.type === "Identifier" && node.object.name === object && node.property.name === property;
 }
 
-/** The name of the method that is called, whatever its object is. */
+/** Returns the name of the called method, for any object. */
 export function methodOf({ callee }: NodeOf<"CallExpression">): string | undefined {
   if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") return undefined;
   return callee.property.name;
 }
 
-/** The name of a property, where it stands in the program as it is. */
+/** Returns the name of a property that is not computed. */
 export function staticKey(node: { readonly key: Node; readonly computed: boolean }): string | undefined {
   const { key, computed } = node;
   if (key.type === "Identifier" && !computed) return key.name;

@@ -1,6 +1,6 @@
 const LINE_ENDS = /[\n\r\u2028\u2029]+/g;
 
-/** What stands at one position comes in this order: what ends there, what is put there, what begins there, what is replaced. */
+/** Order of edits at one position: ends of wraps, insertions, starts of wraps, replacements. */
 const CLOSE = 0;
 const POINT = 1;
 const OPEN = 2;
@@ -17,11 +17,11 @@ interface Edit {
 
 export interface EditedText {
   readonly text: string;
-  /** From an offset in the edited text to the one in the original; inserted text maps to where it stands. */
+  /** Maps an offset in the edited text to the original; inserted text maps to where it stands. */
   originalOffset(offset: number): number;
 }
 
-/** Changes to a text that leave its lines as they are. */
+/** Collects edits of a text that leave its lines in place. */
 export class TextEdits {
   readonly #edits: Edit[] = [];
 
@@ -29,7 +29,7 @@ export class TextEdits {
     this.#edits.push({ at, end: at, order: POINT, rank: this.#edits.length, text });
   }
 
-  /** Around a range; wraps nest as their ranges do, and for one range the first is the outermost. */
+  /** Wraps a range. Wraps nest as their ranges do; on one range the first is the outermost. */
   wrap(range: { readonly start: number; readonly end: number }, before: string, after: string): void {
     const { start, end } = range;
     const sequence = this.#edits.length / 1e9;
@@ -39,7 +39,7 @@ export class TextEdits {
     );
   }
 
-  /** Puts `text` in place of a range; line ends in it stay. */
+  /** Replaces a range with `text` and keeps its line ends. */
   replace(start: number, end: number, text = " "): void {
     this.#edits.push({ at: start, end, order: REPLACE, rank: 0, text });
   }
@@ -47,7 +47,7 @@ export class TextEdits {
   apply(original: string): EditedText {
     const edits = this.#edits.toSorted((a, b) => a.at - b.at || a.order - b.order || a.rank - b.rank);
     const pieces: string[] = [];
-    const runs: Run[] = [];
+    const runs: UneditedRun[] = [];
     let from = 0;
     let length = 0;
     const push = (text: string): void => {
@@ -55,7 +55,7 @@ export class TextEdits {
       length += text.length;
     };
     for (const { at, end, text } of edits) {
-      // What lies in a replaced range is gone.
+      // Skips edits inside a replaced range.
       if (at < from) continue;
       runs.push({ edited: length, original: from, length: at - from });
       push(original.slice(from, at));
@@ -68,13 +68,13 @@ export class TextEdits {
   }
 }
 
-interface Run {
+interface UneditedRun {
   readonly edited: number;
   readonly original: number;
   readonly length: number;
 }
 
-function mapOffset(runs: readonly Run[], offset: number): number {
+function mapOffset(runs: readonly UneditedRun[], offset: number): number {
   let low = 0;
   let high = runs.length - 1;
   while (low < high) {
@@ -86,7 +86,7 @@ function mapOffset(runs: readonly Run[], offset: number): number {
   return run === undefined ? offset : run.original + Math.min(offset - run.edited, run.length);
 }
 
-/** A closing bracket comes behind the line ends: what follows it may not stand on a new line. */
+/** Puts a closing bracket behind the line ends: the text after it must not start on a new line. */
 function keepLines(replaced: string, text: string): string {
   const lines = (replaced.match(LINE_ENDS) ?? []).join("");
   return text.startsWith(")") ? lines + text : text + lines;

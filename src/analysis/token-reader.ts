@@ -1,10 +1,10 @@
 import { CODES, goesOn, LINE_END, OTHER_SPACE, tokenStartOf, WORD } from "./tokens.ts";
 
-/** Where in a text one is, token by token. */
+/** Reads a text token by token. */
 export class TokenReader {
   readonly source: string;
   at = 0;
-  /** There was an end of a line since somebody set this to false. */
+  /** True if a line ended since the caller last reset it. */
   newline = false;
   lineStart = 0;
   lineTokens = 0;
@@ -35,16 +35,16 @@ export class TokenReader {
     return closed;
   }
 
-  /** What a pattern finds here. */
+  /** Consumes the match of a pattern at the current position. */
   take(pattern: RegExp): string | undefined {
     const start = this.at;
     pattern.lastIndex = start;
-    if (!pattern.test(this.source)) return undefined; // `exec` would make a list of what was found
+    if (!pattern.test(this.source)) return undefined; // `exec` would allocate an array
     this.at = pattern.lastIndex;
     return this.source.slice(start, this.at);
   }
 
-  /** Nearly all words are of ASCII and so short that a pattern takes longer to start than they to be read. */
+  /** Nearly all words are ASCII and so short that a regular expression takes longer to start than to match. */
   takeWord(): string {
     const start = this.at;
     let end = start;

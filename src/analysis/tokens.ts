@@ -1,5 +1,5 @@
 export const CODES = { newLine: 10, space: 32, digits: 48, backslash: 92, asciiEnd: 127 } as const;
-/** Also what is not ASCII, and escapes. */
+/** Also covers letters outside of ASCII, and escapes. */
 export const WORD = /(?:[\p{ID_Continue}$_#\u200c\u200d]|\\u(?:\{[\da-f]+\}|[\da-f]{4}))+/iuy;
 export const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?)n?/iy;
 export const PUNCTUATOR = /=>|\.\.\.|\?\.(?!\d)|(?:\*\*|&&|\|\||\?\?|<<|[=!]=?|[-+*%&|^<])=?|>|[~?:.,;@/]/y;
@@ -11,20 +11,20 @@ export const LINE_END = /[\n\r\u2028\u2029]/;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 const HEADS = words("if for while with");
-/** Words behind which an operand comes. */
+/** Words that an operand follows. */
 const PREFIXES = words("typeof void delete new return throw in instanceof extends keyof unique infer as satisfies is");
-/** Words behind which neither an operand nor a new statement comes at once. */
+/** Words that neither an operand nor a new statement follows directly. */
 const STARTS = words("function class const var switch try finally catch default enum import export do else case");
 /** Words that may also be names. */
 const UNSURE = words(
   "await yield of async let static readonly abstract declare type get set accessor asserts as satisfies is infer keyof unique",
 );
-/** Words that can carry on what stands before them. */
+/** Words that can continue the statement before them. */
 export const CARRY_ON = words("in of instanceof as satisfies extends is else catch finally while implements");
 
-/** What a word of the language does; names do nothing but being an operand. */
+/** The syntactic role of a keyword; a name is always an operand. */
 export interface WordRole {
-  /** What comes after it. */
+  /** The state after it. */
   readonly last: Last;
   /** A condition in brackets and a statement follow. */
   readonly isHead: boolean;
@@ -46,7 +46,7 @@ export const ROLES: ReadonlyMap<string, WordRole> = new Map(
 const RIGHTWARD = words("=> ? ** ... :");
 export const OPENERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** What kind of token a character of ASCII starts; a slash can also divide, and undefined are punctuators. */
+/** Kind of token that an ASCII character starts; undefined for punctuators. A slash can also divide. */
 export type TokenStart = "word" | "open" | "close" | "literal" | "separator";
 
 const STARTS_BY_CODE: readonly (TokenStart | undefined)[] = Array.from({ length: CODES.asciiEnd + 1 }, (_, code) => {
@@ -62,7 +62,7 @@ export function tokenStartOf(code: number): TokenStart | undefined {
   return STARTS_BY_CODE[code];
 }
 
-/** A letter of ASCII, `$`, `_` or `#`. */
+/** True for an ASCII letter, `$`, `_` or `#`. */
 export function isNameStart(code: number): boolean {
   return tokenStartOf(code) === "word" && (code < CODES.digits || code >= CODES.digits + 10);
 }
@@ -82,7 +82,7 @@ export function endsOperand(last: Last): boolean {
   return last === "operand" || last === "brace";
 }
 
-/** Whether an ASCII word may go on with this, spelled otherwise. */
+/** True for a character that can continue an ASCII word: a letter outside of ASCII, or an escape. */
 export function goesOn(code: number): boolean {
   return code > CODES.asciiEnd || code === CODES.backslash;
 }

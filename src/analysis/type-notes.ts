@@ -1,11 +1,11 @@
 import type { TSSignature, TSType } from "oxc-parser";
 import type { Node, TreeVisitor, Wrapper } from "./syntax-tree.ts";
 
-/** What types a program states, for what is learned from them. */
+/** Collects the types a program states, for the inference of parameters. */
 export class TypeNotes implements TreeVisitor {
   /** `args.path as string`, by the expression without the type. */
   readonly assertions = new Map<Node, TSType>();
-  /** `declare const args: { … }`. */
+  /** The type in `declare const args: { … }`. */
   declaredArgs: TSType | undefined;
   readonly #declared = new Map<string, Node>();
 
@@ -23,7 +23,7 @@ export class TypeNotes implements TreeVisitor {
     this.declaredArgs ??= declared?.id.typeAnnotation?.typeAnnotation;
   }
 
-  /** The type a name stands for; for an interface its members. */
+  /** Returns the type behind an alias, or the members of an interface. */
   resolve(name: string): TSType | readonly TSSignature[] | undefined {
     const node = this.#declared.get(name);
     if (node?.type === "TSTypeAliasDeclaration") return node.typeAnnotation;

@@ -18,7 +18,7 @@ export interface TypeMember {
   readonly type: TSType | undefined;
 }
 
-/** Members of an object type; undefined for any other type. */
+/** Returns the members of an object type, undefined for any other type. */
 export function membersOf(type: TSType, notes: TypeNotes): readonly TypeMember[] | undefined {
   if (type.type === "TSParenthesizedType") return membersOf(type.typeAnnotation, notes);
   if (type.type === "TSTypeLiteral") return toMembers(type.members);
@@ -40,7 +40,7 @@ function toMembers(signatures: readonly TSSignature[]): TypeMember[] | undefined
   return members.length === signatures.length ? members : undefined;
 }
 
-/** The JSON Schema of a type; what JSON has no word for is left open. */
+/** Converts a type to JSON Schema; types outside of JSON become `{}`. */
 export function toSchema(type: TSType | undefined, notes: TypeNotes, depth = 0): JsonSchema {
   if (type === undefined || depth > MAX_DEPTH) return {};
   const keyword = KEYWORDS[type.type];
@@ -57,7 +57,7 @@ export function toSchema(type: TSType | undefined, notes: TypeNotes, depth = 0):
   return members === undefined ? namedSchema(type, notes, depth) : objectSchema(members, notes, depth);
 }
 
-/** `undefined` among the alternatives: it may be missing. */
+/** True for a union with `undefined`, whose value may be missing. */
 export function allowsUndefined(type: TSType): boolean {
   return type.type === "TSUnionType" && type.types.some((each) => each.type === "TSUndefinedKeyword");
 }

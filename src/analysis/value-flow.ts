@@ -14,7 +14,7 @@ import {
 } from "./syntax-tree.ts";
 import { isAccess, memberOf, type Site, type Value } from "./values.ts";
 
-/** Positions in which a value is only looked at. */
+/** Positions that only inspect a value. */
 const HARMLESS: ReadonlySet<string> = new Set<Node["type"]>([
   "UnaryExpression",
   "UpdateExpression",
@@ -26,18 +26,18 @@ const HARMLESS: ReadonlySet<string> = new Set<Node["type"]>([
   "ExpressionStatement",
 ]);
 
-/** What an expression is known to be is kept on it: everybody asks for it all the time, and a map of them is slow. */
+/** The value is a field of the node: passes read it all the time, and a lookup in a `Map` is slow. */
 type Known = Node & { known?: Value };
 
-/** Complete after `ValueFlow` has run. */
+/** Returns the static value of an expression. Valid once `ValueFlow` has run. */
 export function valueOf(node: Known): Value | undefined {
   return node.known;
 }
 
-/** Something about a parameter that is seen where its value goes. */
+/** A fact about a parameter, seen at one place its value reaches. */
 export type ParameterFact = { readonly path: readonly string[] } & (
   | { readonly kind: "used"; readonly node: Node }
-  /** A pattern takes it apart or names it. */
+  /** A pattern destructures or names it. */
   | { readonly kind: "bound"; readonly pattern: Node }
   | { readonly kind: "defaulted"; readonly value: Node }
   /** `args.user?.name`: the user can be missing. */
@@ -45,8 +45,8 @@ export type ParameterFact = { readonly path: readonly string[] } & (
 );
 
 /**
- * Follows what the sandbox gives (`mcp`, `capabilities`, `args`) and what calls give back from where it appears to where it is
- * used: through properties, constants, patterns and parameters of local functions. Everything it meets is visited once.
+ * Follows the globals of the sandbox (`mcp`, `capabilities`, `args`) and the results of calls to where they are used:
+ * through properties, constants, patterns and parameters of local functions. Visits each expression once.
  */
 export class ValueFlow {
   readonly sites = new Map<Node, Site>();
@@ -75,7 +75,7 @@ export class ValueFlow {
     for (const node of nodes ?? []) this.#left.push({ node, value });
   }
 
-  /** One step from an expression to what surrounds it. */
+  /** Follows a value one step from an expression to its parent. */
   #follow(node: Known, value: Value): void {
     if (node.known !== undefined) return;
     node.known = value;
@@ -83,7 +83,7 @@ export class ValueFlow {
     if (parent && handlerOf(this.#steps, parent)?.(parent, node, value) !== true) this.#use(node, value);
   }
 
-  /** By the type of the parent; anything but true: the way ends. */
+  /** Steps by the type of the parent; the value goes no further unless the step returns true. */
   readonly #steps: ByType<readonly [Node, Value], boolean> = {
     MemberExpression: (parent, node, value) => parent.object === node && this.#member(parent, value),
     ChainExpression: (parent, _, value) => this.#go(parent, value),
@@ -112,7 +112,7 @@ export class ValueFlow {
     return next !== undefined && this.#go(member, next);
   }
 
-  /** `call().then((result) => …)`. */
+  /** Follows the result in `call().then((result) => …)`. */
   #then(member: NodeOf<"MemberExpression">, value: Value): boolean {
     const call = member.parent;
     if (call?.type !== "CallExpression" || call.callee !== member) return false;
@@ -123,14 +123,14 @@ export class ValueFlow {
     return true;
   }
 
-  /** What a callback of `then` gives back is what the next one gets. */
+  /** The return value of a `then` callback is the input of the next one. */
   #returned(fn: NodeOf<"ArrowFunctionExpression">, value: Value): boolean {
     const call = fn.parent;
     const isThen = call?.type === "CallExpression" && call.arguments[0] === fn && methodOf(call) === "then";
     return isThen && value.kind === "result" && this.#go(call, value);
   }
 
-  /** `const [a, b] = await Promise.all([call(), call()])`. */
+  /** Follows the results in `const [a, b] = await Promise.all([call(), call()])`. */
   #together(list: NodeOf<"ArrayExpression">, node: Node, value: Value): boolean {
     const pattern = list.parent ? findAwaitedPattern(list.parent) : undefined;
     const index = list.elements.indexOf(node as (typeof list.elements)[number]);
@@ -146,7 +146,7 @@ export class ValueFlow {
     return parameter !== undefined && this.#sameInAllCalls(call, index) && this.#bind(parameter, value, node);
   }
 
-  /** Every call of the function hands over the same thing there. */
+  /** True if every call of the function passes the same value at this index. */
   #sameInAllCalls(call: NodeOf<"CallExpression">, index: number): boolean {
     const binding = bindingOf(call.callee);
     if (binding === undefined) return isPlainUpTo(call, index);
@@ -207,7 +207,7 @@ export class ValueFlow {
     }
   }
 
-  /** The end of the way: here it is called, handed on or looked at. */
+  /** Records the final use of a value: a call, an argument or an inspection. */
   #use(node: Node, value: Value): void {
     if (value.kind === "args") this.parameterFacts.push({ kind: "used", path: value.path, node });
     if (!isAccess(value) || this.sites.has(node)) return;
@@ -236,7 +236,7 @@ export class ValueFlow {
   }
 }
 
-/** What takes the results of `await Promise.all(…)`. */
+/** Returns the pattern that receives the results of `await Promise.all(…)`. */
 function findAwaitedPattern(call: Node): Node | undefined {
   if (call.type !== "CallExpression" || !isMember(call.callee, "Promise", "all")) return undefined;
   const declaration = call.parent?.type === "AwaitExpression" ? call.parent.parent : undefined;
@@ -251,12 +251,12 @@ function isHarmless(node: Node, parent: Node): boolean {
   return HARMLESS.has(parent.type);
 }
 
-/** Handed to something that calls it, like `texts.map(capabilities.summarize)`. */
+/** True for a function passed to a method that calls it, as in `texts.map(capabilities.summarize)`. */
 function isCallback({ parent }: Node): boolean {
   return parent?.type === "CallExpression" && methodOf(parent) !== undefined;
 }
 
-/** No spread moves the arguments before it. */
+/** True if no spread precedes the argument. */
 function isPlainUpTo({ arguments: given }: NodeOf<"CallExpression">, index: number): boolean {
   return !hasSpread(given.slice(0, index));
 }

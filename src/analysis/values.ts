@@ -1,23 +1,23 @@
 import type { KnownTool } from "./structure.ts";
 import type { Node, NodeOf } from "./syntax-tree.ts";
 
-/** Schemas need not go deeper. */
+/** Deeper than any useful schema. */
 const MAX_PATH = 20;
 
-/** A place in the program where a tool or capability is called, or handed to somebody who may call it. */
+/** A place that calls a tool or capability, or passes it to code that may call it. */
 export interface Site {
   readonly kind: "task" | "capability" | "dynamic";
   /** Tool id or name of the capability; undefined where it is computed. */
   readonly name?: string;
   readonly tool?: KnownTool;
-  /** The call, or the expression that is handed on. */
+  /** The call, or the expression that is passed on. */
   readonly node: Node;
   readonly call?: NodeOf<"CallExpression">;
-  /** What evaluates to the tool's function; undefined where a whole server or everything is handed on. */
+  /** Evaluates to the tool's function; undefined where the program passes on a whole server or `mcp` itself. */
   readonly callee?: Node;
 }
 
-/** What an expression is known to be before anything runs. */
+/** The static value of an expression. */
 export type Value =
   | { readonly kind: "global" }
   | { readonly kind: "mcp" }
@@ -29,7 +29,7 @@ export type Value =
   | { readonly kind: "args"; readonly path: readonly string[] }
   | { readonly kind: "result"; readonly site: Site; readonly path: string };
 
-/** What `value.key` is; `undefined` as a key is one that is computed. */
+/** Returns the static value of `value.key`; a key of `undefined` stands for a computed one. */
 export function memberOf(value: Value, key: string | undefined): Value | undefined {
   if (value.kind === "mcp") return { kind: "server", server: key };
   if (value.kind === "server") return { kind: "tool", server: value.server, tool: key };
@@ -46,7 +46,7 @@ function namedMemberOf(value: Value, key: string): Value | undefined {
   return value.kind === "result" ? { ...value, path: value.path + formatKey(key) } : undefined;
 }
 
-/** Gives access to tools or capabilities. */
+/** True for values that give access to tools or capabilities. */
 export function isAccess(value: Value): boolean {
   return value.kind !== "args" && value.kind !== "result" && value.kind !== "global";
 }
