@@ -1,9 +1,11 @@
 import { PmlError } from "../base/errors.ts";
 
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 const PAUSE_MS = 5_000;
 
-/** Stops starting children that do not start: after some failures in a row for a while, then for one try at a time. */
+/**
+ * Circuit breaker for child start-up: opens after several failures in a row, then allows one attempt after each pause.
+ */
 export class Breaker {
   #failures = 0;
   #openUntil = 0;
@@ -27,6 +29,6 @@ export class Breaker {
   failed(reason: string): void {
     this.#reason = reason;
     this.#failures += 1;
-    if (this.#failures >= MOST_FAILURES) this.#openUntil = performance.now() + PAUSE_MS;
+    if (this.#failures >= MAX_FAILURES) this.#openUntil = performance.now() + PAUSE_MS;
   }
 }

@@ -7,13 +7,13 @@ export interface CallTableOptions {
   readonly host: Pick<RunHost, "call">;
   readonly limits: RunLimits;
   readonly startedAt: number;
-  /** Hands an answer to the guest. */
+  /** Sends an answer to the guest. */
   send(answer: string): void;
-  /** Hears of an error of the host, which is not the program's. */
+  /** Reports an error of the host, not of the program. */
   fail(error: unknown): void;
 }
 
-/** The calls of one run: those under way, those that wait for their turn, and the way back for the answers. */
+/** The calls of one run: running, queued, and their answers to the guest. */
 export class CallTable {
   readonly #options: CallTableOptions;
   readonly #queued: GuestCall[] = [];
@@ -36,7 +36,7 @@ export class CallTable {
     return this.#made > this.#answered;
   }
 
-  /** Guests number their calls in the order they make them; any other number is forged. */
+  /** Accepts a call. A guest numbers its calls in order, so any other number is forged. */
   take(call: GuestCall, line: string): void {
     this.#made += 1;
     if (call.id !== this.#made) throw new Error(`call ${call.id} where ${this.#made} was due`);
@@ -46,14 +46,14 @@ export class CallTable {
     else this.#issue(call);
   }
 
-  /** From now on answers go nowhere, and what waited is never called. */
+  /** Drops queued calls and all later answers. */
   close(): void {
     this.#isClosed = true;
     this.#queued.length = 0;
   }
 
   #issue(call: GuestCall): void {
-    // Somebody who sleeps is in nobody's way.
+    // A sleeping call takes no slot.
     const weight = call.kind === "sleep" ? 0 : 1;
     this.#inFlight += weight;
     this.#options.host.call(call).then(
@@ -91,7 +91,7 @@ function encodeAnswer(id: number, answer: CallAnswer, limits: RunLimits): string
     const message = describeLimit("maxToolResultBytes", limits, bytes);
     return failure({ name: "RangeError", message, code: "limit_exceeded" });
   } catch (error) {
-    // A tool may well give back what is nested too deep to be written.
-    return failure({ name: "RangeError", message: `The result cannot be handed over: ${String(error)}` });
+    // A tool may return a value nested too deep to serialise.
+    return failure({ name: "RangeError", message: `The result cannot be serialised: ${String(error)}` });
   }
 }

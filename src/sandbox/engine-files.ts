@@ -5,20 +5,20 @@ import { PmlError } from "../base/errors.ts";
 
 export type EngineName = "isolated-vm" | "quickjs";
 
-/** What a child needs to run an engine. */
+/** The files a child needs to run an engine. */
 export interface EngineFiles {
   readonly name: EngineName;
-  /** Files the child loads it from, in the order it expects them. */
+  /** Files the child loads the engine from, in the order of its arguments. */
   readonly files: readonly string[];
-  /** What it must be allowed to read for that. */
+  /** Files and folders the child must be allowed to read. */
   readonly readable: readonly string[];
 }
 
 const require = createRequire(import.meta.url);
-/** Older ones let a program corrupt the memory of the process it runs in. */
+/** Older versions let a program corrupt the memory of its process. */
 const OLDEST_SAFE = [7, 0, 1] as const;
 
-/** The engine that was asked for; with "auto" the best one this machine has. */
+/** Returns the requested engine, or with "auto" the best one for this machine. */
 export function resolveEngine(wanted: EngineName | "auto"): EngineFiles {
   const found = wanted === "quickjs" ? undefined : findIsolatedVm();
   if (found !== undefined) return found;
@@ -28,7 +28,7 @@ export function resolveEngine(wanted: EngineName | "auto"): EngineFiles {
   });
 }
 
-/** In words, for logs. */
+/** Describes the machine for logs. */
 export function describeMachine(): string {
   return `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
 }
@@ -40,7 +40,7 @@ function findIsolatedVm(): EngineFiles | undefined {
   const { modules } = process.versions;
   const libc = process.platform === "linux" ? (isMusl() ? ".musl" : ".glibc") : "";
   const folder = join(dirname(manifest), "prebuilds", `${process.platform}-${process.arch}`);
-  // Loaded by its path: the package's own search for it reads more than a child may.
+  // Loads the addon by its path: the package's own lookup reads more files than a child may.
   const addon = join(folder, `isolated-vm.abi${modules}${libc}.node`);
   return existsSync(addon) ? { name: "isolated-vm", files: [addon], readable: [addon] } : undefined;
 }
@@ -61,7 +61,7 @@ export function refuseUnsafe(version: string): void {
   const parts = version.split(".").map(Number);
   const difference = OLDEST_SAFE.map((part, at) => (parts[at] ?? 0) - part).find((each) => each !== 0) ?? 0;
   if (difference >= 0) return;
-  throw new PmlError("sandbox_unavailable", `isolated-vm ${version} is installed, which programs can break out of`, {
+  throw new PmlError("sandbox_unavailable", `isolated-vm ${version} has a known sandbox escape`, {
     hint: `Install PML again, so that it has isolated-vm ${OLDEST_SAFE.join(".")}: npm install -g pml`,
   });
 }
@@ -70,7 +70,7 @@ function findManifest(name: string): string | undefined {
   try {
     return require.resolve(`${name}/package.json`);
   } catch {
-    return undefined; // it is optional, and not installed where it has no build
+    return undefined; // an optional dependency, not installed where it has no build
   }
 }
 
@@ -78,7 +78,7 @@ function readVersion(manifest: string): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }
 
-/** By the loader that this very process uses. */
+/** Checks which loader this process uses. */
 function isMusl(): boolean {
   return readFileSync("/proc/self/maps", "utf8").includes("/ld-musl-");
 }

@@ -4,8 +4,8 @@ export interface Frame {
 }
 
 const LENGTH_BYTES = 4;
-/** Larger than every limit on what a guest may send; a frame above it is not a guest's but an attack. */
-const LONGEST_FRAME = 16 * 1024 * 1024;
+/** Larger than every limit on a guest's messages; a larger frame is an attack. */
+const MAX_FRAME = 16 * 1024 * 1024;
 
 export function encodeFrame(type: string, text: string): Buffer {
   const length = Buffer.byteLength(text) + 1;
@@ -16,14 +16,14 @@ export function encodeFrame(type: string, text: string): Buffer {
   return frame;
 }
 
-/** Cuts what a child writes into frames. */
+/** Splits the output of a child into frames. */
 export class FrameReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Bytes that are needed before there is anything to cut. */
+  /** Bytes needed before the next split. */
   #needed = LENGTH_BYTES;
 
-  /** The frames that are complete with this chunk; throws on one that cannot be a child's. */
+  /** Returns the frames that this chunk completes; throws on an impossible length. */
   push(chunk: Buffer): Frame[] {
     this.#parts.push(chunk);
     this.#bytes += chunk.length;
@@ -43,11 +43,11 @@ export class FrameReader {
   }
 }
 
-/** How many bytes the next frame takes, as far as that is known. */
+/** Returns the number of bytes the next frame takes, as far as its length is known. */
 function readNeeded(received: Buffer, start: number): number {
   if (received.length - start < LENGTH_BYTES) return LENGTH_BYTES;
   const length = received.readUInt32LE(start);
-  if (length < 1 || length > LONGEST_FRAME) throw new Error(`a frame of ${length} bytes`);
+  if (length < 1 || length > MAX_FRAME) throw new Error(`a frame of ${length} bytes`);
   return LENGTH_BYTES + length;
 }
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Logger } from "../base/log.ts";
 
 /**
- * Lists processes by lines of `+ pid` and `- pid`, and kills those on the list when its input ends. It ignores the
- * signals of a terminal, because the gateway that gets them too may still want to end in order.
+ * Reads lines of `+ pid` and `- pid`, and kills the listed processes when its input ends. Ignores the signals of a
+ * terminal, because the gateway also gets them and may still shut down in order.
  */
 const SCRIPT = `trap '' HUP INT TERM
 list=' '
@@ -18,8 +18,8 @@ for pid in $list; do kill -9 "$pid"; done 2>/dev/null
 `;
 
 /**
- * Makes sure that no child outlives the gateway, however that ends. A child that waits notices by itself; one that computes
- * does not, and the gateway cannot tell it when it is killed. So a shell of a few hundred kilobytes waits for that.
+ * Kills all children when the gateway dies, even by SIGKILL. An idle child notices by itself that stdin closed; a
+ * computing one does not. So a shell of a few hundred kilobytes waits for the end of the gateway.
  */
 export class Guardian implements AsyncDisposable {
   readonly #log: Logger;
@@ -37,7 +37,7 @@ export class Guardian implements AsyncDisposable {
     this.#tell(`- ${pid}\n`);
   }
 
-  /** To be called when no child is left. */
+  /** Stops the shell; call it when no child is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     const shell = this.#shell;
     if (shell === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
@@ -55,10 +55,13 @@ export class Guardian implements AsyncDisposable {
   }
 
   #start(): ChildProcess {
-    // In a group of its own: what ends the gateway's group must not end it as well.
+    // Has its own process group: a signal to the gateway's group must not end it as well.
     const shell = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
     const complain = (error: Error): void =>
-      this.#log.warn({ error: error.message }, "nothing watches over the sandbox's processes should PML be killed");
+      this.#log.warn(
+        { error: error.message },
+        "sandbox processes may outlive PML if it is killed: the guardian failed",
+      );
     shell.on("error", complain);
     shell.stdin.on("error", complain);
     shell.unref();

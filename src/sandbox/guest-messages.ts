@@ -1,21 +1,21 @@
 import type { CallSite, GuestCall } from "../execution/worker-bridge.ts";
 import type { JsonValue } from "../base/json.ts";
 
-/** One thing a guest did. Nothing in it has been believed: each part was checked for its kind. */
+/** One validated action of a guest: each part was checked for its type. */
 export type GuestEvent =
   | { readonly kind: "call"; readonly call: GuestCall }
   | { readonly kind: "decided"; readonly site: CallSite; readonly outcome: string }
   | { readonly kind: "logged"; readonly level: string; readonly text: string };
 
-/** Of names, paths and outcomes; the guest keeps them shorter. */
-const LONGEST_NAME = 4_000;
+/** Limit for names, paths and outcomes; the guest sends shorter ones. */
+const MAX_NAME = 4_000;
 const LEVELS: ReadonlySet<unknown> = new Set(["log", "info", "warn", "error", "debug"]);
 
-/** Reads a line of a guest; throws when it is none. */
+/** Parses a line from a guest; throws if it is malformed. */
 export function parseGuestMessage(line: string): GuestEvent {
   const message: unknown = JSON.parse(line);
   const event = Array.isArray(message) ? readMessage(message) : undefined;
-  if (event === undefined) throw new Error("a message that makes no sense");
+  if (event === undefined) throw new Error("a malformed message");
   return event;
 }
 
@@ -40,12 +40,12 @@ function readLogged([level, text]: unknown[]): GuestEvent | undefined {
 function readCall(kind: unknown, [id, node, loop, ...what]: unknown[]): GuestCall | undefined {
   const site = readSite(node, loop);
   if (typeof id !== "number" || !Number.isSafeInteger(id) || site === undefined) return undefined;
-  if (kind !== "sleep") return readReach(kind, { ...site, id }, what);
+  if (kind !== "sleep") return readTargetedCall(kind, { ...site, id }, what);
   const [ms] = what;
   return isDuration(ms) ? { ...site, id, args: null, kind, ms } : undefined;
 }
 
-function readReach(
+function readTargetedCall(
   kind: unknown,
   common: CallSite & { readonly id: number },
   [group, name, value]: unknown[],
@@ -54,7 +54,7 @@ function readReach(
   const args = value as JsonValue; // it comes from JSON.parse
   if (kind === "tool" && isName(group)) return { ...common, args, kind, server: group, tool: name };
   if (kind !== "capability" || (group !== null && !isName(group))) return undefined;
-  // No capability has two colons in its name, so that a colon in one of the two makes no other capability of it.
+  // No capability has two colons in its name, so a colon in either part cannot address another capability.
   return { ...common, args, kind, name: group === null ? name : `${group}:${name}` };
 }
 
@@ -64,20 +64,20 @@ function readSite(node: unknown, loop: unknown): CallSite | undefined {
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length <= LONGEST_NAME;
+  return typeof value === "string" && value.length <= MAX_NAME;
 }
 
 function isDuration(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < 2 ** 31;
 }
 
-const DEEPEST = 500;
-/** Shorter texts have no room for more brackets than that. */
-const SHORTEST_DEEP_TEXT = 2 * DEEPEST;
+const MAX_DEPTH = 500;
+/** A shorter text cannot hold that many brackets. */
+const MIN_DEEP_TEXT = 2 * MAX_DEPTH;
 
-/** Whether a value is nested so deep that walking or writing it could overflow the stack of this process. */
+/** True for a value nested so deep that walking or serialising it could overflow the stack of this process. */
 export function isTooDeep(text: string, value: unknown): boolean {
-  return text.length > SHORTEST_DEEP_TEXT && reaches(value, DEEPEST);
+  return text.length > MIN_DEEP_TEXT && reaches(value, MAX_DEPTH);
 }
 
 function reaches(value: unknown, left: number): boolean {

@@ -6,8 +6,8 @@ import { resolveLauncher } from "./launcher.ts";
 const settings = { engine: resolveEngine("isolated-vm"), jit: false, memoryMb: 64 };
 const bubblewrap = await resolveLauncher("bubblewrap", settings).catch(() => undefined);
 
-describe("launching", () => {
-  it("takes bubblewrap where it works, and says so", async () => {
+describe("resolveLauncher", () => {
+  it("takes bubblewrap where it works, and logs the choice", async () => {
     const lines: unknown[] = [];
     const log = { debug() {}, info: (line: unknown) => void lines.push(line), warn() {}, error() {} };
     await using sandbox = openSandbox({ launcher: "auto", jit: true }, log);
@@ -17,7 +17,7 @@ describe("launching", () => {
     ]);
   });
 
-  it.skipIf(bubblewrap === undefined)("measures and ends what runs inside bubblewrap", async () => {
+  it.skipIf(bubblewrap === undefined)("measures and kills a process inside bubblewrap", async () => {
     const sandbox = openSandbox({ launcher: "bubblewrap", idleChildren: 0 });
     const { defaultLimits } = await import("../../test/support/sandbox.ts");
     const limits = { ...defaultLimits, cpuMs: 300 };

@@ -7,34 +7,34 @@ import type { EngineFiles } from "./engine-files.ts";
 
 export type LauncherName = "plain" | "bubblewrap";
 
-/** How a child is started. */
+/** The command that starts a child. */
 export interface LaunchCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the child is behind another process, which is the one that is started. */
+  /** True if the spawned process is a wrapper around the child. */
   readonly isWrapped: boolean;
 }
 
 export interface ChildSettings {
   readonly engine: EngineFiles;
   readonly jit: boolean;
-  /** Memory of the isolates that are prepared before anyone asks for them. */
+  /** Memory limit of isolates that are prepared ahead. */
   readonly memoryMb: number;
 }
 
 const childFolder = fileURLToPath(new URL("child/", import.meta.url));
 const guestFolder = fileURLToPath(new URL("guest/", import.meta.url));
-/** Time zone and language would otherwise come from the machine, and differ between two runs of a program. */
+/** Fixed, because time zone and language of the machine would make two runs of a program differ. */
 const ENVIRONMENT = { TZ: "UTC", LANG: "en_US.UTF-8" };
-/** The child itself needs little; programs have a limit of their own. */
+/** The child itself needs little; programs have their own limit. */
 const CHILD_HEAP_MB = 64;
-/** Of the 8 MB that a main thread has; a step of QuickJS takes more of it than of its own. */
+/** Less than the 8 MB stack of a main thread; a step of QuickJS takes more native stack than its own. */
 const QUICKJS_STACK_KB = 3_000;
 const PROBE_MS = 10_000;
 const BUBBLEWRAP_PATHS = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
-/** Node with everything taken away that a program could use if it broke out of its isolate. */
+/** Starts Node without every permission that a program could use if it escaped from its isolate. */
 function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
   const readable = [`${childFolder}*`, `${guestFolder}*`, ...engine.readable];
   // QuickJS is WebAssembly, which needs the compiler.
@@ -58,7 +58,7 @@ function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
   return { file: process.execPath, args, env: ENVIRONMENT, isWrapped: false };
 }
 
-/** The same in a container of its own: no network, no other processes, no files but those it is made of. */
+/** Runs the same command in a container: no network, no other processes, only its own files. */
 function bubblewrapCommand(path: string, settings: ChildSettings): LaunchCommand {
   const { file, args, env } = plainCommand(settings);
   const unshared = ["user", "net", "ipc", "uts", "pid"].map((space) => `--unshare-${space}`);
@@ -70,7 +70,7 @@ function bubblewrapCommand(path: string, settings: ChildSettings): LaunchCommand
   return { file: path, args: [...wrapping, ...bound, "--dev", "/dev", file, ...args], env: {}, isWrapped: true };
 }
 
-/** The command that children are started with: what was asked for, or the strongest that works here. */
+/** Resolves the command that starts children: the requested launcher, or the strongest that works here. */
 export async function resolveLauncher(wanted: LauncherName | "auto", settings: ChildSettings): Promise<LaunchCommand> {
   if (wanted === "plain") return plainCommand(settings);
   const path = BUBBLEWRAP_PATHS.find((each) => existsSync(each));
@@ -83,7 +83,7 @@ export async function resolveLauncher(wanted: LauncherName | "auto", settings: C
   });
 }
 
-/** What is wrong, if anything. A child whose stdin is empty starts and ends at once. */
+/** Returns the problem, if any. A child with empty stdin starts and exits at once. */
 async function probe({ file, args, env }: LaunchCommand): Promise<string | undefined> {
   const trial = promisify(execFile)(file, args, { env, cwd: "/", timeout: PROBE_MS, encoding: "latin1" });
   trial.child.stdin?.end();

@@ -19,7 +19,7 @@ const SENTENCES: Readonly<Record<LimitName, (limit: string, found: string) => st
   maxDepth: (limit) => `Runs are nested more than ${limit} deep`,
 };
 
-/** What happened and which key of the configuration to change. */
+/** Describes the exceeded limit and the key of the configuration that changes it. */
 export function describeLimit(limit: LimitName, limits: RunLimits, found?: number): string {
   const sentence = SENTENCES[limit](
     limits[limit].toLocaleString("en-US"),

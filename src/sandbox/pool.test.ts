@@ -24,8 +24,8 @@ const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const folder = mkdtempSync(join(tmpdir(), "pml-sandbox-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("ending runs", () => {
-  it("is done by a signal, at every stage", async () => {
+describe("Pool, ending a run", () => {
+  it("aborts by a signal at every stage", async () => {
     await using sandbox = openSandbox({ maxChildren: 1 });
     const reason = new Error("enough");
     const aborted = { kind: "aborted", reason };
@@ -53,7 +53,7 @@ describe("ending runs", () => {
     expect(await runProgram(sandbox, "return 2")).toMatchObject({ kind: "returned", value: 2 });
   });
 
-  it("ignores what was answered too late", async () => {
+  it("ignores answers that arrive too late", async () => {
     await using sandbox = openSandbox();
     const late = Promise.withResolvers<CallAnswer>();
     const host = recordingHost(() => late.promise);
@@ -63,7 +63,7 @@ describe("ending runs", () => {
     expect(await next).toMatchObject({ kind: "returned", value: { n: 2 } });
   });
 
-  it("notices a child that was killed from outside, and goes on with another", async () => {
+  it("replaces a child that was killed from outside", async () => {
     await using sandbox = openSandbox({ idleChildren: 0 });
     const host = { ...recordingHost(), logged: () => sandbox.pids.forEach((pid) => process.kill(pid, "SIGKILL")) };
     const outcome = await runProgram(sandbox, "console.log('here'); for (;;);", { host });
@@ -72,7 +72,7 @@ describe("ending runs", () => {
     expect(await runProgram(sandbox, "return 1")).toMatchObject({ value: 1 });
   });
 
-  it("leaves nothing behind when the sandbox is closed", async () => {
+  it("leaves no process behind when the sandbox is closed", async () => {
     const sandbox = openSandbox({ idleChildren: 2 });
     const running = [1, 2, 3].map(() => runProgram(sandbox, "await mcp.t.never({})"));
     await until("children are there", () => sandbox.pids.length >= 2);
@@ -84,8 +84,8 @@ describe("ending runs", () => {
   });
 });
 
-describe("the pool", () => {
-  it("never lets a nested run wait for a place that its ancestors hold", async () => {
+describe("Pool", () => {
+  it("never makes a nested run wait for a slot that its ancestors hold", async () => {
     await using sandbox = openSandbox({ maxChildren: 1, idleChildren: 0 });
     const nest = async (depth: number): Promise<RunOutcome> => {
       const host = recordingHost(async () => {
@@ -99,7 +99,7 @@ describe("the pool", () => {
     for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: "returned", value: "deepest" });
   });
 
-  it("runs many at once, more than there are children", async () => {
+  it("runs more programs at once than there are children", async () => {
     await using sandbox = openSandbox({ maxChildren: 3, idleChildren: 1 });
     const runs = Array.from({ length: 40 }, (_, n) => runProgram(sandbox, `await mcp.t.x({}); return ${n}`));
     const values = (await Promise.all(runs)).map((outcome) => outcome.kind === "returned" && outcome.value);
@@ -107,7 +107,7 @@ describe("the pool", () => {
     expect(sandbox.pids.length).toBeLessThanOrEqual(3);
   });
 
-  it("does not let one that computes hold up the others", async () => {
+  it("does not let a computing program delay the others", async () => {
     await using sandbox = openSandbox({ maxChildren: 4 });
     const limits = { ...defaultLimits, cpuMs: 1_500, wallMs: 60_000 };
     const hog = runProgram(sandbox, "for (;;);", { limits });
@@ -118,16 +118,16 @@ describe("the pool", () => {
     expect(await hog).toMatchObject({ kind: "limit", limit: "cpuMs" });
   });
 
-  it("stops starting children that do not start, and says why", async () => {
+  it("stops starting children after repeated failures, and reports the reason", async () => {
     await using pool = fakePool("process.stderr.write('Error: no such engine\\n'); process.exit(3)");
     await expect(submit(pool)).rejects.toMatchObject({ code: "sandbox_unavailable" });
     await expect(submit(pool)).rejects.toThrow("no such engine");
     expect(pool.pids).toEqual([]);
   });
 
-  it("gives a run that never began to another child", async () => {
+  it("hands a run that never began to another child", async () => {
     const marker = join(folder, "second");
-    // The first one takes the program and dies; the next one runs it.
+    // The first child takes the program and exits; the next one runs it.
     const body = `await ready(); await frame();
       if (!fs.existsSync(${JSON.stringify(marker)})) { fs.writeFileSync(${JSON.stringify(marker)}, ""); process.exit(1); }
       write("B", ""); write("S", '{"cpuMs":1,"heapBytes":1}'); write("R", "42"); await frame();`;
@@ -137,30 +137,30 @@ describe("the pool", () => {
 
   it.each([
     ["a frame that is too long", "fs.writeSync(1, Buffer.from([255, 255, 255, 255, 77]))", "broke the protocol"],
-    ["a frame of no length", "fs.writeSync(1, Buffer.from([0, 0, 0, 0, 77]))", "broke the protocol"],
+    ["an empty frame", "fs.writeSync(1, Buffer.from([0, 0, 0, 0, 77]))", "broke the protocol"],
     ["a type that does not exist", 'write("Z", "")', "broke the protocol"],
-    ["messages that are no JSON", 'write("M", "{oops\\n")', "broke the protocol"],
-    ["messages of no kind", String.raw`write("M", '["rm",1,null,"","a","b",{}]\n')`, "broke the protocol"],
+    ["messages that are not JSON", 'write("M", "{oops\\n")', "broke the protocol"],
+    ["messages of an unknown kind", String.raw`write("M", '["rm",1,null,"","a","b",{}]\n')`, "broke the protocol"],
     [
       "a call with a number out of order",
       String.raw`write("M", '["tool",7,null,"","a","b",{}]\n')`,
       "broke the protocol",
     ],
-    ["a name that is none", String.raw`write("M", '["tool",1,null,"",{},"b",{}]\n')`, "broke the protocol"],
-    ["a sleep without end", String.raw`write("M", '["sleep",1,null,"",1e99]\n')`, "broke the protocol"],
-    ["a result that is no JSON", 'write("R", "{")', "broke the protocol"],
-    ["an error that is none", 'write("E", "{}")', "broke the protocol"],
-    ["a limit that is none", `write("F", '["wallMs"]')`, "broke the protocol"],
-    ["figures that are none", 'write("S", "null")', "broke the protocol"],
-    ["nothing, and ends", "process.exit(5)", "exited with code 5"],
-  ])("does not trust a child: %s", async (_what, misbehave, message) => {
+    ["a name that is not a string", String.raw`write("M", '["tool",1,null,"",{},"b",{}]\n')`, "broke the protocol"],
+    ["an endless sleep", String.raw`write("M", '["sleep",1,null,"",1e99]\n')`, "broke the protocol"],
+    ["a result that is not JSON", 'write("R", "{")', "broke the protocol"],
+    ["a malformed error", 'write("E", "{}")', "broke the protocol"],
+    ["a limit it may not report", `write("F", '["wallMs"]')`, "broke the protocol"],
+    ["malformed stats", 'write("S", "null")', "broke the protocol"],
+    ["nothing and exits", "process.exit(5)", "exited with code 5"],
+  ])("ends the run of a child that sends %s", async (_what, misbehave, message) => {
     await using pool = fakePool(`await ready(); await frame(); write("B", ""); ${misbehave}; await frame();`);
     const outcome = await submit(pool);
     expect(outcome).toMatchObject({ kind: "crashed" });
     expect(outcome.kind === "crashed" && outcome.message).toContain(message);
   });
 
-  it("ends a child that talks when nobody asked it", async () => {
+  it("kills a child that sends a frame while it has no run", async () => {
     await using pool = fakePool(
       'await ready(); await new Promise((r) => setTimeout(r, 50)); write("R", "1"); await frame();',
     );
@@ -172,8 +172,8 @@ describe("the pool", () => {
   });
 });
 
-describe("children", () => {
-  it("have isolates ready after a pause, and each program gets one that none has seen", async () => {
+describe("Pool's children", () => {
+  it("prepare isolates when idle, and run each program in a fresh one", async () => {
     await using sandbox = openSandbox({ maxChildren: 1, idleChildren: 1 });
     const code = "const seen = globalThis.seen ?? 0; globalThis.seen = seen + 1; return seen";
     for (let round = 0; round < 3; round += 1) {
@@ -183,10 +183,10 @@ describe("children", () => {
     expect(sandbox.pids).toHaveLength(1);
   });
 
-  it("do not outlive a gateway that was killed, even while they compute", async () => {
+  it("do not outlive a killed gateway, even while they compute", async () => {
     const script = join(folder, "gateway.ts");
     const support = fileURLToPath(new URL("../../test/support/sandbox.ts", import.meta.url));
-    // Filling an array is a built-in that no engine can interrupt, over and over.
+    // Sorts in a loop: no engine can interrupt that built-in.
     const body = "console.log('computing'); await sleep(0); for (;;) new Array(3e6).fill(0).sort()";
     writeFileSync(
       script,
@@ -205,7 +205,7 @@ describe("children", () => {
   });
 });
 
-/** A pool whose children are scripts of a test. `ready`, `frame` and `write` speak the protocol. */
+/** Creates a pool whose children are scripts of a test. `ready`, `frame` and `write` speak the protocol. */
 function fakePool(body: string): Pool {
   const script = join(folder, `fake-${Math.random()}.mjs`);
   writeFileSync(

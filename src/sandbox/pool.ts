@@ -9,7 +9,7 @@ import { RunQueue } from "./run-queue.ts";
 import { UsageWatch } from "./usage-watch.ts";
 
 export interface PoolOptions {
-  /** How children are started; asked for once, when the first is needed. */
+  /** Resolves the command that starts children; called once, for the first child. */
   readonly launch: () => Promise<LaunchCommand>;
   readonly idleChildren: number;
   readonly maxChildren: number;
@@ -17,16 +17,16 @@ export interface PoolOptions {
   readonly cores?: number;
 }
 
-/** A child that nobody needed for this long goes, unless it is one of those that are kept ready. */
-const LINGER_MS = 5_000;
-/** After this long without a run there is time to make isolates ready. */
+/** Idle time after which a child above `idleChildren` is killed. */
+const MAX_IDLE_MS = 5_000;
+/** Idle time after which the pool prepares isolates. */
 const QUIET_MS = 20;
-/** How often a run may be given to another child because its own ended before it began. */
-const MOST_TRIES = 3;
+/** Attempts per run: its child may exit before it begins. */
+const MAX_ATTEMPTS = 3;
 
 /**
- * The children and the runs that want one. A child runs one program at a time; one that is not as good as new afterwards is
- * ended. There are only as many computing as there are processors: more would only slow each other down.
+ * Assigns runs to child processes. A child runs one program at a time and is killed unless it is as good as new
+ * afterwards. No more children compute than there are processors: more would only slow each other down.
  */
 export class Pool implements AsyncDisposable {
   readonly #options: PoolOptions;
@@ -38,10 +38,10 @@ export class Pool implements AsyncDisposable {
   readonly #watch: UsageWatch;
   #command: LaunchCommand | undefined;
   #launching: Promise<void> | undefined;
-  #trimmer: NodeJS.Timeout | undefined;
-  #stocker: NodeJS.Timeout | undefined;
+  #trimTimer: NodeJS.Timeout | undefined;
+  #prepareTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #allGone: (() => void) | undefined;
+  #allExited: (() => void) | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -51,12 +51,12 @@ export class Pool implements AsyncDisposable {
     this.#watch = new UsageWatch(() => [...this.#children].flatMap((child) => child.watched ?? []));
   }
 
-  /** Processes of the children there are, for tests and figures. */
+  /** Process ids of the children, for tests and metrics. */
   get pids(): number[] {
     return [...this.#children].flatMap(({ pid }) => pid ?? []);
   }
 
-  /** Starts the spare children, in the background. */
+  /** Starts the spare children in the background. */
   warm(): void {
     this.#schedule();
   }
@@ -70,15 +70,15 @@ export class Pool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#trimmer);
-    clearTimeout(this.#stocker);
+    clearTimeout(this.#trimTimer);
+    clearTimeout(this.#prepareTimer);
     this.#watch[Symbol.dispose]();
     const closed = { kind: "aborted", reason: new Error("the sandbox was closed") } as const;
     for (const run of this.#queue.takeAll()) run.end(closed);
     for (const child of this.#children) child.run?.end(closed);
     for (const child of this.#children) child.kill();
     await this.#launching;
-    if (this.#children.size > 0) await new Promise<void>((resolve) => (this.#allGone = resolve));
+    if (this.#children.size > 0) await new Promise<void>((resolve) => (this.#allExited = resolve));
     await this.#guardian[Symbol.asyncDispose]();
   }
 
@@ -88,49 +88,49 @@ export class Pool implements AsyncDisposable {
     this.#schedule();
   }
 
-  /** Gives runs to children, and starts further children where that helps. */
+  /** Assigns queued runs to free children, and starts more children where that helps. */
   #schedule(): void {
     if (this.#isClosed) return;
     for (let child = this.#findFree(); child !== undefined; child = this.#findFree()) {
       const run = this.#queue.takeNext();
       if (run === undefined) break;
-      this.#hand(run, child);
+      this.#assign(run, child);
     }
     if (this.#command === undefined) this.#prepareLaunch();
     else for (let missing = this.#countMissing(); missing > 0; missing -= 1) this.#start(this.#command);
     this.#trimLater();
   }
 
-  /** One that is ready, or else one that soon is: a run that is given to it early saves a round trip. */
+  /** Prefers an idle child to one that is still preparing; sending a run early saves a round trip. */
   #findFree(): PooledChild | undefined {
     const free = [...this.#children].filter((child) => child.isFree);
     return free.find(({ state }) => state === "idle") ?? free[0];
   }
 
-  #hand(run: ProgramRun, child: PooledChild): void {
+  #assign(run: ProgramRun, child: PooledChild): void {
     run.onEnd = (isClean) => {
       this.#queue.release(run);
       child.finish(isClean);
       this.#schedule();
-      this.#stockUpLater();
+      this.#prepareLater();
     };
     child.start(run);
     this.#watch.wake();
   }
 
-  /** Making an isolate takes a processor for some milliseconds, which programs that follow each other need themselves. */
-  #stockUpLater(): void {
-    this.#stocker ??= setTimeout(() => this.#stockUp(), QUIET_MS).unref();
-    this.#stocker.refresh();
+  /** Debounced: preparing an isolate costs some milliseconds of CPU, which a series of programs needs itself. */
+  #prepareLater(): void {
+    this.#prepareTimer ??= setTimeout(() => this.#prepareIsolates(), QUIET_MS).unref();
+    this.#prepareTimer.refresh();
   }
 
-  #stockUp(): void {
+  #prepareIsolates(): void {
     const children = [...this.#children];
     const isQuiet = children.every(({ run }) => run === undefined);
-    if (isQuiet && children.filter((child) => child.stockUp()).length > 0) this.#stockUpLater();
+    if (isQuiet && children.filter((child) => child.prepareIsolates()).length > 0) this.#prepareLater();
   }
 
-  /** How many children to start: for runs that wait, and to have some ready, as far as there are processors for them. */
+  /** Counts the children to start: for queued runs and as spares, as far as processors are free. */
   #countMissing(): number {
     if (this.#breaker.isOpen) return 0;
     const children = [...this.#children];
@@ -164,7 +164,7 @@ export class Pool implements AsyncDisposable {
       onWaiting: () => {
         if (this.#queue.hasNext) this.#schedule();
       },
-      onGone: (reason) => this.#forget(child, reason),
+      onExit: (reason) => this.#forget(child, reason),
     });
     this.#children.add(child);
     if (child.pid !== undefined) this.#guardian.add(child.pid);
@@ -173,34 +173,34 @@ export class Pool implements AsyncDisposable {
   #forget(child: PooledChild, reason: string): void {
     this.#children.delete(child);
     if (child.pid !== undefined) this.#guardian.remove(child.pid);
-    if (child.state === "starting" && !this.#isClosed) this.#noteFailure(reason);
-    const run = child.takeBack();
-    if (run !== undefined) this.#tryAgain(run, reason);
-    if (this.#children.size === 0) this.#allGone?.();
+    if (child.state === "starting" && !this.#isClosed) this.#countFailedStart(reason);
+    const run = child.detachRun();
+    if (run !== undefined) this.#requeue(run, reason);
+    if (this.#children.size === 0) this.#allExited?.();
     this.#schedule();
   }
 
-  #noteFailure(reason: string): void {
+  #countFailedStart(reason: string): void {
     this.#breaker.failed(reason);
     this.#options.log.warn({ reason }, "a sandbox process did not start");
     if (this.#breaker.isOpen) for (const run of this.#queue.takeAll()) run.fail(this.#breaker.error);
   }
 
-  #tryAgain(run: ProgramRun, reason: string): void {
+  #requeue(run: ProgramRun, reason: string): void {
     this.#queue.release(run);
     run.onEnd = () => this.#queue.remove(run);
-    if (run.timesTakenBack >= MOST_TRIES) run.end({ kind: "crashed", message: reason });
+    if (run.attempts >= MAX_ATTEMPTS) run.end({ kind: "crashed", message: reason });
     else this.#queue.addFirst(run);
   }
 
-  /** After a rush there are more children than need to be kept. */
+  /** Kills surplus idle children after a burst. */
   #trimLater(): void {
     const excess = (): PooledChild[] =>
       [...this.#children].filter(({ state }) => state === "idle").slice(this.#options.idleChildren);
-    if (this.#trimmer !== undefined || excess().length === 0) return;
-    this.#trimmer = setTimeout(() => {
-      this.#trimmer = undefined;
+    if (this.#trimTimer !== undefined || excess().length === 0) return;
+    this.#trimTimer = setTimeout(() => {
+      this.#trimTimer = undefined;
       for (const child of excess()) child.kill();
-    }, LINGER_MS).unref();
+    }, MAX_IDLE_MS).unref();
   }
 }

@@ -7,31 +7,32 @@ import { type ChildExit, SandboxChild } from "./sandbox-child.ts";
 import type { WatchedRun } from "./usage-watch.ts";
 
 export interface PooledChildEvents {
-  /** It can take a run. */
+  /** The child can take a run. */
   onReady(): void;
-  /** Its run waits for an answer, so that a processor is free. */
+  /** The run awaits an answer, so a processor is free. */
   onWaiting(): void;
-  onGone(reason: string): void;
+  onExit(reason: string): void;
 }
 
 /**
- * `preparing`: a run has ended and, if there is none left, the isolate for the next is being made. `dead`: killed; what it still says is not heard.
+ * `preparing`: the run has ended, and the child creates the next isolate if none is left. `dead`: killed; the pool
+ * ignores its frames.
  */
 type ChildState = "starting" | "idle" | "running" | "preparing" | "dead";
 
-/** How long a child may take until it is ready. */
+/** Time limit for start-up. */
 const START_MS = 30_000;
 const PREPARE_MS = 5_000;
-/** Used children are replaced before what V8 keeps of old isolates adds up. */
-const MOST_RUNS = 2_000;
-const MOST_IDLE_MB = 180;
-const RUNS_BETWEEN_LOOKS = 32;
-/** So many isolates it has ready when there was time to make them: enough for the programs of a rush. */
-const MOST_READY = 4;
-/** What V8 says before it gives up. */
+/** Replaces used children before the memory V8 retains of old isolates adds up. */
+const MAX_RUNS = 2_000;
+const MAX_IDLE_MB = 180;
+const RUNS_BETWEEN_CHECKS = 32;
+/** Isolates that an idle child prepares: enough for a burst of programs. */
+const MAX_READY = 4;
+/** Printed by V8 before it aborts. */
 const OUT_OF_MEMORY = /is_heap_oom = 1|out of memory|allocation failed/i;
 
-/** A child of the pool and the run it has, if any. */
+/** A child of the pool and its run, if any. */
 export class PooledChild {
   state: ChildState = "starting";
   run: ProgramRun | undefined;
@@ -41,7 +42,7 @@ export class PooledChild {
   readonly #isMeasured: boolean;
   #runs = 0;
   #ready = 1;
-  /** The process to look at: the child itself, also where another was started around it. */
+  /** The process to measure: the child itself, also inside a wrapper. */
   #innermost: number | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -51,7 +52,7 @@ export class PooledChild {
     this.#isMeasured = isMeasured;
     this.#child = new SandboxChild(command, {
       onFrame: (frame) => this.#receive(frame),
-      onGone: (exit) => this.#gone(exit),
+      onExit: (exit) => this.#exited(exit),
     });
     this.#expectReady(START_MS);
   }
@@ -73,14 +74,14 @@ export class PooledChild {
     return this.run === undefined || pid === undefined ? undefined : { run: this.run, pid };
   }
 
-  /** Hands it a run; one that is still preparing takes it up as soon as it can. */
+  /** Assigns a run; a child that is still preparing starts it as soon as it can. */
   start(run: ProgramRun): void {
     this.run = run;
     if (this.state === "idle") this.state = "running";
     run.start({ isMeasured: this.#isMeasured, send: (type, text) => this.#child.send(type, text) });
   }
 
-  /** Its run has ended. */
+  /** Marks the run as ended. */
   finish(isClean: boolean): void {
     this.run = undefined;
     this.#runs += 1;
@@ -92,24 +93,24 @@ export class PooledChild {
     }
   }
 
-  /** Has it make one more isolate ready; false: it has enough, or no time. */
-  stockUp(): boolean {
-    if (this.state !== "idle" || this.#ready >= MOST_READY) return false;
+  /** Asks the child to prepare one more isolate; returns false if it is busy or has enough. */
+  prepareIsolates(): boolean {
+    if (this.state !== "idle" || this.#ready >= MAX_READY) return false;
     this.#ready += 1;
     this.#child.send(TO_CHILD.prepare, "");
     return true;
   }
 
-  /** The run it had and never began with. */
-  takeBack(): ProgramRun | undefined {
+  /** Returns the run that the child never began. */
+  detachRun(): ProgramRun | undefined {
     const { run } = this;
     this.run = undefined;
-    run?.takeBack();
+    run?.detachRun();
     return run;
   }
 
   kill(): void {
-    // One that never was ready stays a failed start.
+    // A child that never was ready stays a failed start.
     if (this.state !== "starting") this.state = "dead";
     clearTimeout(this.#deadline);
     this.#child.kill();
@@ -117,7 +118,7 @@ export class PooledChild {
 
   #receive(frame: Frame): void {
     if (frame.type === FROM_CHILD.ready) this.#becomeReady();
-    else if (this.run === undefined) this.kill(); // nobody asked it anything
+    else if (this.run === undefined) this.kill(); // it sent a frame without a run
     else this.#passOn(frame, this.run);
   }
 
@@ -134,22 +135,22 @@ export class PooledChild {
     if (wasComputing && this.run === run && !this.isComputing()) this.#events.onWaiting();
   }
 
-  #gone({ how, stderr }: ChildExit): void {
+  #exited({ how, stderr }: ChildExit): void {
     clearTimeout(this.#deadline);
     const { run } = this;
-    const reason = `The process that runs programs ${how}${lastWords(stderr)}`;
+    const reason = `The process that runs programs ${how}${findExitReason(stderr)}`;
     if (run?.hasBegun === true) {
       this.state = "dead";
       if (OUT_OF_MEMORY.test(stderr)) run.exceed("memoryMb");
       else run.end({ kind: "crashed", message: reason });
     }
-    this.#events.onGone(reason);
+    this.#events.onExit(reason);
   }
 
   #isWornOut(): boolean {
-    if (this.#runs >= MOST_RUNS) return true;
-    if (this.#runs % RUNS_BETWEEN_LOOKS !== 0 || this.#innermost === undefined) return false;
-    return (findProcUsage(this.#innermost)?.rssMb ?? 0) > MOST_IDLE_MB;
+    if (this.#runs >= MAX_RUNS) return true;
+    if (this.#runs % RUNS_BETWEEN_CHECKS !== 0 || this.#innermost === undefined) return false;
+    return (findProcUsage(this.#innermost)?.rssMb ?? 0) > MAX_IDLE_MB;
   }
 
   #expectReady(withinMs: number): void {
@@ -158,8 +159,8 @@ export class PooledChild {
   }
 }
 
-/** The line that says why, in what Node prints when it ends. */
-function lastWords(stderr: string): string {
+/** Finds the line of Node's last output that states the reason. */
+function findExitReason(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
   const reason = lines.find((line) => /error|fatal/i.test(line)) ?? lines.at(-1);
   return reason === undefined ? "" : `: ${reason.trim().slice(0, 500)}`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createUsageReader, parsePsTime } from "./process-usage.ts";
 
-describe("what processes use", () => {
-  it.each(["linux", "darwin"] as const)("is read from outside, as on %s", async (platform) => {
+describe("createUsageReader", () => {
+  it.each(["linux", "darwin"] as const)("measures a process from outside, as on %s", async (platform) => {
     const usage = (await createUsageReader(platform)?.read([process.pid, 2 ** 22 + 1]))?.get(process.pid);
     const rssMb = process.memoryUsage.rss() / 2 ** 20;
     expect(usage?.rssMb).toBeGreaterThan(rssMb / 2);
@@ -12,11 +12,11 @@ describe("what processes use", () => {
     expect(usage?.cpuMs).toBeLessThan(process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000 + 1_000);
   });
 
-  it("cannot be read on Windows", () => {
+  it("returns undefined on Windows", () => {
     expect(createUsageReader("win32")).toBeUndefined();
   });
 
-  it("understands the times that ps prints", () => {
+  it("parses the times that ps prints", () => {
     expect(parsePsTime("0:01.50")).toBe(1_500);
     expect(parsePsTime("00:01:02")).toBe(62_000);
     expect(parsePsTime("1-00:00:01")).toBe(86_401_000);

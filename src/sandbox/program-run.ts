@@ -8,17 +8,17 @@ import { type GuestEvent, isTooDeep, parseGuestMessage } from "./guest-messages.
 import { describeLimit, type LimitName } from "./limit-errors.ts";
 import { readThrown } from "./thrown.ts";
 
-/** The child a run was handed to. */
+/** The child that executes a run. */
 export interface ChildLink {
-  /** Whether the gateway measures what the child computes; then the engine's own, coarser limit comes second. */
+  /** True if the gateway measures the child's CPU time; the engine's own, coarser limit then comes second. */
   readonly isMeasured: boolean;
   send(type: string, text: string): void;
 }
 
-type WithoutFigures<T> = T extends RunOutcome ? Omit<T, "stats" | "warnings"> : never;
-type Ending = WithoutFigures<RunOutcome>;
+type WithoutStats<T> = T extends RunOutcome ? Omit<T, "stats" | "warnings"> : never;
+type RunEnd = WithoutStats<RunOutcome>;
 
-/** Limits that a guest or child may report; the others are the gateway's own. */
+/** Limits that a guest or child may report; the gateway enforces the others. */
 const REPORTED: ReadonlySet<unknown> = new Set<LimitName>([
   "cpuMs",
   "memoryMb",
@@ -26,21 +26,21 @@ const REPORTED: ReadonlySet<unknown> = new Set<LimitName>([
   "maxDecisions",
   "maxResultBytes",
 ]);
-const MOST_WARNINGS = 20;
-/** What a message may have beside the arguments in it. */
+const MAX_WARNINGS = 20;
+/** Room for a message besides its arguments. */
 const MESSAGE_BYTES = 64 * 1024;
 
-/** One program's run, from being asked for until its outcome. Everything a child says goes through here. */
+/** One run of a program, from its submission to its outcome. All frames of the child pass through here. */
 export class ProgramRun {
   readonly limits: RunLimits;
   readonly depth: number;
   readonly outcome: Promise<RunOutcome>;
   readonly calls: CallTable;
-  /** What the process had computed when it was first looked at in this run. */
-  cpuAtFirstLook: number | undefined;
-  /** What it has computed since. */
+  /** CPU time of the process at the first measurement of this run. */
+  firstCpuMs: number | undefined;
+  /** CPU time since then. */
   cpuMs = 0;
-  timesTakenBack = 0;
+  attempts = 0;
   readonly #program: SandboxProgram;
   readonly #host: RunHost;
   readonly #signal: AbortSignal;
@@ -85,31 +85,31 @@ export class ProgramRun {
     return this.#hasBegun;
   }
 
-  /** Hears once that the run has ended, and whether what it ran on is as good as new. */
+  /** Notified once when the run ends, with whether the child is as good as new. */
   set onEnd(listener: (isClean: boolean) => void) {
     this.#onEnd = listener;
   }
 
-  /** Hands the program to a child. The run's time starts here: waiting for a child is not the program's fault. */
+  /** Sends the program to a child. The time limit starts here: time in the queue does not count. */
   start(link: ChildLink): void {
     this.#link = link;
     this.#startedAt = performance.now();
     this.#timer = setTimeout(() => this.exceed("wallMs"), this.limits.wallMs);
     const { code, fileName, args, seed, startedAt, limits } = this.#program;
-    // The engine counts time, not computing: on a busy machine it would be too strict.
+    // The engine counts wall time, not CPU time: on a busy machine it would be too strict.
     const cpuMs = link.isMeasured ? 2 * limits.cpuMs + 250 : limits.cpuMs;
     const setup = { seed, startedAt, limits: { ...limits, cpuMs } };
     link.send(TO_CHILD.go, JSON.stringify({ code, fileName, args: JSON.stringify(args), setup } satisfies GoMessage));
   }
 
-  /** Takes the program back from a child that ended before it began. */
-  takeBack(): void {
+  /** Detaches the run from a child that exited before it began. */
+  detachRun(): void {
     clearTimeout(this.#timer);
     this.#link = undefined;
-    this.timesTakenBack += 1;
+    this.attempts += 1;
   }
 
-  /** A frame of the child; one that makes no sense ends the run. */
+  /** Handles a frame of the child; a malformed one ends the run. */
   receive(frame: Frame): void {
     if (this.#hasEnded) return;
     try {
@@ -124,7 +124,7 @@ export class ProgramRun {
     this.end({ kind: "limit", limit, message: describeLimit(limit, this.limits, found) });
   }
 
-  end(ending: Ending): void {
+  end(ending: RunEnd): void {
     const stats = {
       wallMs: performance.now() - this.#startedAt,
       cpuMs: this.#stats?.cpuMs ?? this.cpuMs,
@@ -135,7 +135,7 @@ export class ProgramRun {
     if (this.#close(isClean)) this.#settle.resolve({ ...ending, stats, warnings: this.#warnings });
   }
 
-  /** For what is nobody's outcome: the sandbox or its host does not work. */
+  /** Rejects the run with an error of the sandbox or its host, which is no outcome of the program. */
   fail(error: unknown): void {
     if (this.#close(false)) this.#settle.reject(error);
   }
@@ -191,7 +191,7 @@ export class ProgramRun {
       this.#logLines > maxLogLines ? "maxLogLines" : this.#logBytes > maxLogBytes ? "maxLogBytes" : undefined;
     if (limit === undefined) this.#tellHost(() => this.#host.logged(level, text));
     else this.#warn(describeLimit(limit, this.limits));
-    // A guest stops after the first line that is too much.
+    // A guest stops after the first line above the limit.
     if (this.#logLines > 2 * maxLogLines + 1) throw new Error("more lines than a guest writes");
   }
 
@@ -204,7 +204,7 @@ export class ProgramRun {
   }
 
   #warn(text: string): void {
-    if (this.#warnings.length < MOST_WARNINGS && !this.#warnings.includes(text)) this.#warnings.push(text);
+    if (this.#warnings.length < MAX_WARNINGS && !this.#warnings.includes(text)) this.#warnings.push(text);
   }
 
   #return(text: string): void {
@@ -221,19 +221,19 @@ export class ProgramRun {
 
   #throw(text: string): void {
     const thrown = readThrown(JSON.parse(text), this.#program.fileName);
-    if (thrown === undefined) throw new Error("an error that is none");
+    if (thrown === undefined) throw new Error("a malformed error");
     this.end({ kind: "threw", ...thrown });
   }
 
   #reportLimit(message: unknown): void {
     const [limit, found] = Array.isArray(message) ? (message as unknown[]) : [];
-    if (!REPORTED.has(limit)) throw new Error("a limit that is none");
+    if (!REPORTED.has(limit)) throw new Error("a limit that a child may not report");
     this.exceed(limit as LimitName, typeof found === "number" ? found : undefined);
   }
 }
 
 function readStats(value: unknown): EngineStats {
   const { cpuMs, heapBytes } = (value ?? {}) as Record<string, unknown>;
-  if (typeof cpuMs !== "number" || typeof heapBytes !== "number") throw new Error("figures that are none");
+  if (typeof cpuMs !== "number" || typeof heapBytes !== "number") throw new Error("malformed stats");
   return { cpuMs, heapBytes };
 }

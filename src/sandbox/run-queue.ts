@@ -1,9 +1,9 @@
 import type { ProgramRun } from "./program-run.ts";
 
 /**
- * Runs that wait for a child. Nested ones come first: somebody who holds a child waits for them. At each depth there is room
- * for as many as at the top, so that no run ever waits for a place that its own ancestor holds, and there are never more
- * than that many times the greatest depth.
+ * Queues runs that wait for a child. Nested runs come first: their callers hold a child while they wait. Each depth has
+ * as many slots as the top, so no run ever waits for a slot that its own ancestor holds. The total is bounded by slots
+ * times greatest depth.
  */
 export class RunQueue {
   readonly #most: number;
@@ -19,17 +19,17 @@ export class RunQueue {
     this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, run);
   }
 
-  /** One whose child ended before it began: it was first already. */
+  /** Requeues a run whose child exited before it began; it keeps its place at the front. */
   addFirst(run: ProgramRun): void {
     this.#waiting.unshift(run);
   }
 
-  /** Whether one of those that wait may start. */
+  /** True if a queued run may start. */
   get hasNext(): boolean {
     return this.#waiting.some((run) => this.#mayStart(run));
   }
 
-  /** How many of those that wait may start now. */
+  /** Counts the queued runs that may start now. */
   countStartable(): number {
     const room = new Map(this.#running);
     return this.#waiting.filter(({ depth }) => {
@@ -46,7 +46,7 @@ export class RunQueue {
     return run;
   }
 
-  /** Everything that waits, which then no longer does. */
+  /** Removes and returns all queued runs. */
   takeAll(): ProgramRun[] {
     return this.#waiting.splice(0);
   }
@@ -56,7 +56,7 @@ export class RunQueue {
     if (at !== -1) this.#waiting.splice(at, 1);
   }
 
-  /** A run that was taken has left its child. */
+  /** Frees the slot of a run that has left its child. */
   release({ depth }: ProgramRun): void {
     this.#running.set(depth, (this.#running.get(depth) ?? 1) - 1);
   }

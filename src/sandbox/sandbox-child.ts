@@ -5,19 +5,19 @@ import type { LaunchCommand } from "./launcher.ts";
 
 export interface ChildEvents {
   onFrame(frame: Frame): void;
-  /** The process has ended and nothing more will come of it. */
-  onGone(exit: ChildExit): void;
+  /** The process has exited and sends no more frames. */
+  onExit(exit: ChildExit): void;
 }
 
 export interface ChildExit {
-  /** In words: `was ended by SIGKILL`. */
+  /** For messages: `was ended by SIGKILL`. */
   readonly how: string;
   readonly stderr: string;
 }
 
 const STDERR_KEPT = 4_000;
 
-/** A process that runs programs. Frames go in and come out; it ends by being killed. */
+/** A process that runs programs and exchanges frames. It only ends by being killed. */
 export class SandboxChild {
   readonly pid: number | undefined;
   readonly #process: ChildProcess;
@@ -37,13 +37,13 @@ export class SandboxChild {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT);
     });
-    // That nobody reads any more is heard of when the process has ended.
+    // A broken pipe needs no handling: the exit of the process reports it.
     child.stdin.setMaxListeners(0).on("error", () => undefined);
     child.once("error", (error) => {
       this.#failure = `cannot be started: ${error.message}`;
-      if (child.pid === undefined) this.#gone(null, null);
+      if (child.pid === undefined) this.#exited(null, null);
     });
-    child.once("close", (code, signal) => this.#gone(code, signal));
+    child.once("close", (code, signal) => this.#exited(code, signal));
   }
 
   send(type: string, text: string): void {
@@ -51,7 +51,7 @@ export class SandboxChild {
     if (stdin?.writable === true) writeTogether(stdin, encodeFrame(type, text));
   }
 
-  /** Ends it at once. Whatever it still says is not heard. */
+  /** Kills the process at once and ignores its remaining frames. */
   kill(): void {
     this.#isKilled = true;
     this.#process.kill("SIGKILL");
@@ -70,15 +70,15 @@ export class SandboxChild {
     for (const frame of frames) this.#passOn(frame);
   }
 
-  /** Each frame may lead to the end of this child; then the ones after it are not heard. */
+  /** Each frame may kill this child; drops the frames after it. */
   #passOn(frame: Frame): void {
     if (!this.#isKilled) this.#events.onFrame(frame);
   }
 
-  #gone(code: number | null, signal: NodeJS.Signals | null): void {
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#isGone) return;
     this.#isGone = true;
     const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-    this.#events.onGone({ how: this.#failure ?? how, stderr: this.#stderr });
+    this.#events.onExit({ how: this.#failure ?? how, stderr: this.#stderr });
   }
 }

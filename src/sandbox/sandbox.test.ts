@@ -15,7 +15,7 @@ import type { ProcessSandbox } from "./sandbox.ts";
 
 const limited = (limits: Partial<RunLimits>): { limits: RunLimits } => ({ limits: { ...defaultLimits, ...limits } });
 
-it("the configuration has a key for every limit and option", async () => {
+it("the configuration has a key for every limit and option of the sandbox", async () => {
   const { sandbox: values } = loadConfig({}, { PML_HOME: tmpdir() });
   await using sandbox = openSandbox({ ...values, launcher: "plain", idleChildren: 0 });
   expect(await runProgram(sandbox, "return 1", { limits: values })).toMatchObject({ kind: "returned", value: 1 });
@@ -37,7 +37,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     return outcome.value;
   };
 
-  it("get their arguments and give back their value, with figures", async () => {
+  it("receive their arguments and return their value with figures", async () => {
     const outcome = await run("return { got: args, nothing: undefined }", { args: { a: [1, "ü"] } });
     expect(outcome).toMatchObject({ kind: "returned", value: { got: { a: [1, "ü"] } }, warnings: [] });
     expect(outcome.stats.heapBytes).toBeGreaterThan(0);
@@ -66,14 +66,14 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     ]);
   });
 
-  it("catch what a failing tool throws, with name, message, code and data", async () => {
+  it("catch the error of a failing tool, with name, message, code and data", async () => {
     const caught = await valueOf(
       "try { await mcp.t.fail({}) } catch (e) { return [e instanceof Error, e.name, e.message, e.code, e.data] }",
     );
     expect(caught).toEqual([true, "ToolError", "fail failed", "tool_failed", { tool: "fail" }]);
   });
 
-  it("say where an error was thrown, also one that a tool made", async () => {
+  it("report the position of an error, also of one that a tool made", async () => {
     expect(await run("\n  const a = null;\n  a.b;")).toMatchObject({
       kind: "threw",
       error: { name: "TypeError" },
@@ -90,7 +90,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     });
   });
 
-  it("report nodes, loops and decisions in the order in which they happen", async () => {
+  it("report nodes, loops and decisions in execution order", async () => {
     const host = recordingHost();
     const body = `
       for (const item of [1, 2]) {
@@ -118,7 +118,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     expect(host.decisions).toEqual(["d1 l1:0 false", "d1 l1:1 true", "d2  true", "d2  false", 'd3  case "a"']);
   });
 
-  it("are the same when they are run again with the same seed", async () => {
+  it("repeat exactly with the same seed", async () => {
     const body = "return [Math.random(), crypto.randomUUID(), new Date().toISOString(), Date(), performance.now()]";
     const first = await valueOf(body, { seed: 7 });
     expect(await valueOf(body, { seed: 7 })).toEqual(first);
@@ -129,19 +129,19 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     );
   });
 
-  it("have a clock that moves with the answers", async () => {
+  it("have a clock that advances with the answers", async () => {
     const value = await valueOf(
       "const a = Date.now(); await mcp.t.x({}); const b = Date.now(); await sleep(1); return [a, b, Date.now()]",
     );
     expect(value).toEqual([STARTED_AT, STARTED_AT + 1, STARTED_AT + 2]);
   });
 
-  it("get answers one at a time, also when several come together", async () => {
+  it("receive answers one at a time, also when several arrive together", async () => {
     const answers: (() => void)[] = [];
     const host = recordingHost(async (call) => {
       await new Promise<void>((resolve) => {
         answers.push(resolve);
-        // All of them in one turn: they travel in one piece.
+        // Resolves all of them in one turn, so that they travel in one chunk.
         if (answers.length === 3) for (const answer of answers) answer();
       });
       return await answerLikeTools(call);
@@ -153,7 +153,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     expect(await valueOf(body, { host })).toEqual(["1a", "1b", "2a", "2b", "3a", "3b"]);
   });
 
-  it("can wait, and take back a timer", async () => {
+  it("can sleep, and clear a timer", async () => {
     const host = recordingHost();
     const body = `const seen = []; setTimeout((a, b) => seen.push(a + b), 5, "x", "y");
       clearTimeout(setTimeout(() => seen.push("never"), 1)); await sleep(20); return seen`;
@@ -161,7 +161,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     expect(host.calls.map((call) => (call.kind === "sleep" ? call.ms : call.kind))).toEqual([5, 1, 20]);
   });
 
-  it("have what agents expect of the web platform", async () => {
+  it("have the parts of the web platform that agents expect", async () => {
     const body = `const url = new URL("../c?x=1&y=ü#z", "https://user@example.org:8443/a/b");
       url.searchParams.append("q", "a b");
       const controller = new AbortController(); let heard = ""; controller.signal.addEventListener("abort", () => (heard = "yes")); controller.abort();
@@ -183,18 +183,18 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
 
   it.each([
     ["await fetch('http://x')", "fetch is not defined: there is no network in PML code"],
-    // QuickJS does not name what is not a function.
+    // QuickJS does not name a value that is not a function.
     ["globalThis.fetch('http://x')", engine === "quickjs" ? "not a function" : "there is no network in PML code"],
     ["require('fs')", "require is not defined: there are no modules in PML code"],
     ["process.exit()", "process is not defined: there are no files and processes in PML code"],
     ["await import('fs')", "there are no modules in PML code"],
-  ])("hear what to do instead: %s", async (body, message) => {
+  ])("get a hint at the replacement of %s", async (body, message) => {
     const outcome = await run(body);
     expect(outcome).toMatchObject({ kind: "threw" });
     expect(outcome.kind === "threw" && outcome.error.message).toContain(message);
   });
 
-  it("write to the console until it is full", async () => {
+  it("write to the console until its limit", async () => {
     const host = recordingHost();
     const outcome = await run("for (let i = 0; i < 50; i++) console.warn('line', i, { i }); return 1", {
       host,
@@ -251,7 +251,7 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     expect(await valueOf("return (await mcp.t.x({})).length", { host })).toBe(1_500_000);
   });
 
-  it("have only so many calls under way at once; the others wait", async () => {
+  it("queue calls above maxParallelCalls", async () => {
     let underWay = 0;
     let most = 0;
     const host = recordingHost(async (call) => {
@@ -265,13 +265,13 @@ describe.each(["isolated-vm", "quickjs"] as const)("programs on %s", (engine) =>
     expect(most).toBe(3);
   });
 
-  it("tell of rejections that nothing handled, and return all the same", async () => {
+  it("warn of unhandled rejections and still return", async () => {
     const outcome = await run("Promise.reject(new Error('lost')); return 1");
     expect(outcome).toMatchObject({ kind: "returned", value: 1 });
-    expect(outcome.warnings.join()).toContain("A promise was rejected and nothing handled it");
+    expect(outcome.warnings.join()).toContain("Unhandled promise rejection");
   });
 
-  it("are refused where they are no functions", async () => {
+  it("are refused if they are not functions", async () => {
     expect(await run("", { code: "42" })).toMatchObject({
       kind: "threw",
       error: { message: "the program is not a function" },

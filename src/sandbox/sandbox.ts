@@ -12,7 +12,7 @@ export interface SandboxOptions {
   readonly jit: boolean;
   readonly idleChildren: number;
   readonly maxChildren: number;
-  /** What isolates are prepared with; a run with another limit waits for one of its own. */
+  /** Memory limit of prepared isolates; a run with another limit waits for its own isolate. */
   readonly memoryMb: number;
 }
 
@@ -22,7 +22,7 @@ export interface ProcessSandbox extends Sandbox {
   readonly pids: readonly number[];
 }
 
-/** Runs programs in child processes, each in a fresh isolate. Throws where there is no engine that is safe to use. */
+/** Runs programs in child processes, each in a fresh isolate. Throws if no safe engine is available. */
 export function createSandbox(options: SandboxOptions, log: Logger): ProcessSandbox {
   const { jit, memoryMb, idleChildren, maxChildren } = options;
   const engine = resolveEngine(options.engine);

@@ -1,16 +1,16 @@
 import type { GuestError } from "../execution/worker-bridge.ts";
 import type { JsonValue } from "../base/json.ts";
 
-export interface Thrown {
+export interface ThrownError {
   readonly error: GuestError;
   readonly at?: { readonly line: number; readonly column: number };
 }
 
-/** By how much the child makes a program's first line longer: `() => (`. */
+/** Columns that the child adds before a program's first line: `() => (`. */
 const ADDED_COLUMNS = 7;
 
-/** What a program threw, from what the guest says of it; undefined when that makes no sense. */
-export function readThrown(value: unknown, fileName: string): Thrown | undefined {
+/** Parses the guest's report of a thrown value; undefined if it is malformed. */
+export function readThrown(value: unknown, fileName: string): ThrownError | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { name, message, stack, code, data } = value as Record<string, unknown>;
   if (typeof name !== "string" || typeof message !== "string" || typeof stack !== "string") return undefined;
@@ -26,8 +26,8 @@ export function readThrown(value: unknown, fileName: string): Thrown | undefined
   };
 }
 
-/** The topmost frame of the stack that is in the program. */
-function findPosition(stack: string, fileName: string): Thrown["at"] {
+/** Returns the position of the topmost stack frame in the program. */
+function findPosition(stack: string, fileName: string): ThrownError["at"] {
   for (let from = stack.indexOf(`${fileName}:`); from !== -1; from = stack.indexOf(`${fileName}:`, from + 1)) {
     const found = /^(\d{1,9}):(\d{1,9})/.exec(stack.slice(from + fileName.length + 1, from + fileName.length + 21));
     if (found === null) continue;
@@ -44,7 +44,7 @@ const NO_MODULES =
   "there are no modules in PML code; use what JavaScript has, or call a tool: await mcp.<server>.<tool>(args)";
 const NO_INTERVAL = "use a loop with: await sleep(ms)";
 
-/** What agents reach for out of habit, and what to do instead. */
+/** Globals that agents use out of habit, and their replacements. */
 const HINTS: Readonly<Record<string, string>> = {
   fetch: NO_NETWORK,
   XMLHttpRequest: NO_NETWORK,
@@ -63,7 +63,7 @@ const HINTS: Readonly<Record<string, string>> = {
   document: "there are no pages in PML code; call a tool: await mcp.<server>.<tool>(args)",
 };
 
-/** What analysis wrote around a callee; V8 names it where that is no function. */
+/** Instrumentation around a callee; V8 shows it in "… is not a function". */
 const MARK = "__pml.call(...)";
 
 function addHint(given: string): string {

@@ -6,7 +6,7 @@ export interface WatchedRun {
   readonly pid: number;
 }
 
-/** Ends runs whose process needs too much memory or time; it looks only while something runs. */
+/** Ends runs whose process exceeds its memory or CPU limit. Measures only while a run is active. */
 export class UsageWatch implements Disposable {
   readonly #reader: UsageReader | undefined;
   readonly #list: () => readonly WatchedRun[];
@@ -21,25 +21,25 @@ export class UsageWatch implements Disposable {
     return this.#reader !== undefined;
   }
 
-  /** Starts looking, unless it does already. */
+  /** Starts measuring unless it already does. */
   wake(): void {
     if (this.#timer !== undefined || this.#reader === undefined) return;
     const reader = this.#reader;
-    this.#timer = setTimeout(() => void this.#look(reader), reader.everyMs);
+    this.#timer = setTimeout(() => void this.#measure(reader), reader.everyMs);
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
   }
 
-  async #look(reader: UsageReader): Promise<void> {
+  async #measure(reader: UsageReader): Promise<void> {
     const watched = this.#list();
     const usages = await reader.read(watched.map(({ pid }) => pid));
     for (const { run, pid } of watched) {
       const usage = usages.get(pid);
       if (usage === undefined || run.hasEnded) continue;
-      run.cpuAtFirstLook ??= usage.cpuMs;
-      run.cpuMs = usage.cpuMs - run.cpuAtFirstLook;
+      run.firstCpuMs ??= usage.cpuMs;
+      run.cpuMs = usage.cpuMs - run.firstCpuMs;
       if (usage.rssMb > run.limits.maxRssMb) run.exceed("maxRssMb");
       else if (run.cpuMs > run.limits.cpuMs) run.exceed("cpuMs");
     }

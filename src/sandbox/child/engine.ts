@@ -1,17 +1,17 @@
 import type { EngineStats, GoMessage, InnerLimits } from "../guest/protocol.ts";
 
-/** What an isolate tells the run that uses it. */
+/** Events an isolate reports to the run that uses it. */
 export interface RunEvents {
   send(type: string, text: string): void;
   warn(text: string): void;
   limit(limit: keyof InnerLimits): void;
 }
 
-/** A fresh world for one program. */
+/** A fresh context for one program. */
 export interface Isolate {
-  /** Runs the program until it waits or has ended. */
+  /** Runs the program until it awaits an answer or has ended. */
   start(message: GoMessage, events: RunEvents): void;
-  /** Hands over one answer and runs until the program waits again: microtasks run to the end. */
+  /** Delivers one answer and runs all microtasks, until the program awaits the next one. */
   settle(answer: string): void;
   stats(): EngineStats;
   dispose(): void;

@@ -8,14 +8,14 @@ const READ_BYTES = 64 * 1024;
 
 let received = Buffer.alloc(0);
 
-/** Writes frames in one go, and waits until they are written. @param {...[type: string, text: string]} frames */
+/** Writes frames with one call and blocks until they are written. @param {...[type: string, text: string]} frames */
 export function writeFrames(...frames) {
   const bytes = Buffer.concat(frames.map(([type, text]) => encode(type, text)));
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(STDOUT, bytes, written);
     } catch (error) {
-      // Nobody is left to read: the gateway has ended.
+      // The gateway has exited: nobody reads any more.
       if (codeOf(error) !== "EAGAIN") process.exit(1);
     }
   }
@@ -31,7 +31,9 @@ function encode(type, text) {
   return frame;
 }
 
-/** Waits for a frame; the process ends when the gateway has. @returns {{ type: string, text: string }} */
+/**
+ * Blocks until a frame arrives; exits when the gateway has closed the pipe. @returns {{ type: string, text: string }}
+ */
 export function readFrame() {
   const length = take(4).readUInt32LE(0);
   const body = take(length);

@@ -11,8 +11,8 @@ const GUEST_FILE = "pml:guest";
 /** @typedef {import("isolated-vm").Reference<Record<"main" | "settle", GuestFunction>>} Guest */
 
 /**
- * V8. Everything is synchronous and on the main thread, whose small stack makes deep recursion fail at once. Only strings
- * cross between guest and child: no copy of a guest's object is ever made.
+ * Runs programs in V8, synchronously on the main thread, whose small stack makes deep recursion fail at once. Only
+ * strings cross between guest and child, so the child never copies a guest's object.
  * @param {string} addon @param {string} guestSource @returns {import("./engine.ts").Engine}
  */
 export function createIsolatedVmEngine(addon, guestSource) {
@@ -26,16 +26,16 @@ export function createIsolatedVmEngine(addon, guestSource) {
 /** @typedef {{ readonly source: string, readonly filename: string, readonly cachedData?: CompiledData }} Runtime */
 
 /**
- * What V8 made of the guest's source, for all isolates to come. It is made here, before the first program, and goes nowhere:
- * such data must never come from elsewhere.
+ * Compiles the guest's source once for all later isolates. V8 trusts cached data blindly, so it is created here, before
+ * the first program runs, and never leaves the process.
  * @param {typeof import("isolated-vm")} ivm @param {string} source @returns {Runtime}
  */
 function compileOnce(ivm, source) {
-  // All functions at once: otherwise each isolate would compile every one that it uses by itself.
+  // Compiles all functions eagerly: otherwise each isolate would compile each function it uses.
   setFlagsFromString("--no-lazy");
   const isolate = new ivm.Isolate();
   const script = isolate.compileScriptSync(source, { filename: GUEST_FILE, produceCachedData: true });
-  const { cachedData } = /** @type {{ cachedData?: CompiledData }} */ (script); // its types do not know of it
+  const { cachedData } = /** @type {{ cachedData?: CompiledData }} */ (script); // missing from the package's types
   isolate.dispose();
   return { source, filename: GUEST_FILE, ...(cachedData === undefined ? {} : { cachedData }) };
 }
@@ -59,7 +59,7 @@ function createIsolate(ivm, { source, ...compiled }, memoryMb) {
   const main = guest.getSync("main", { reference: true });
   const settle = guest.getSync("settle", { reference: true });
 
-  /** Runs guest code; what goes wrong is told, never thrown. @param {(timeout: number) => void} work */
+  /** Runs guest code; reports errors as events and never throws. @param {(timeout: number) => void} work */
   const enter = (work) => {
     const timeout = Math.ceil(startedAtMs + allowedMs - readCpuMs(isolate));
     if (timeout <= 0) return events?.limit("cpuMs");
@@ -69,8 +69,8 @@ function createIsolate(ivm, { source, ...compiled }, memoryMb) {
     } catch (error) {
       if (isolate.isDisposed) return events?.limit("memoryMb");
       if (performance.now() - started >= timeout) return events?.limit("cpuMs");
-      // V8 hands a rejection that nobody handled to whoever entered the isolate.
-      return events?.warn(`A promise was rejected and nothing handled it: ${messageOf(error)}`);
+      // V8 passes an unhandled rejection to the code that entered the isolate.
+      return events?.warn(`Unhandled promise rejection: ${messageOf(error)}`);
     }
   };
 
@@ -109,7 +109,7 @@ function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Its place is at the end of the message: `Unexpected token [file:1:2]`. @param {unknown} error */
+/** V8 appends the position to the message: `Unexpected token [file:1:2]`. @param {unknown} error */
 function describeSyntaxError(error) {
   const text = messageOf(error);
   const [, message = text, place = ""] = /^(.*) \[(.*:\d+:\d+)\]$/s.exec(text) ?? [];

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The process that runs programs: one at a time, each in an isolate of its own. It is plain JavaScript, because it runs
- * without a just-in-time compiler and may read nothing but itself. It blocks on stdin, and has no timers, no event loop
- * worth the name and no secrets.
+ * The process that runs programs, one at a time, each in its own isolate. It is plain JavaScript, because it runs
+ * without a JIT compiler and may read only its own files. It blocks on stdin and has no timers, no event loop to speak
+ * of and no secrets.
  */
 import { FROM_CHILD, TO_CHILD } from "../guest/frame-types.mjs";
 import { readFrame, writeFrames } from "./frames.mjs";
@@ -23,13 +23,13 @@ async function createEngine() {
 }
 
 const engine = await createEngine();
-/** Isolates that no program has seen. */
+/** Isolates that no program has used. */
 const ready = [await engine.prepare(memoryMb)];
 writeFrames([FROM_CHILD.ready, ""]);
 for (;;) {
   const { type, text } = readFrame();
   if (type === TO_CHILD.prepare) ready.push(await engine.prepare(memoryMb));
-  if (type !== TO_CHILD.go) continue; // an answer that came too late for its run
+  if (type !== TO_CHILD.go) continue; // an answer that arrived after the end of its run
   /** @type {import("../guest/protocol.ts").GoMessage} */
   const message = JSON.parse(text);
   const wantedMb = message.setup.limits.memoryMb;

@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Makes of the program's expression a function that evaluates it, so that nothing of a program runs before the guest's
- * runtime is there to catch what it throws. The gateway knows that the first line is this much longer.
+ * Wraps the program's expression in a function, so that nothing of a program runs before the guest's runtime can catch
+ * its errors. The gateway subtracts the added columns from positions in the first line.
  * @param {string} code
  */
 export const wrapProgram = (code) => `() => (${code}\n)`;

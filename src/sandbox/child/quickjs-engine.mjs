@@ -8,28 +8,28 @@ import { wrapProgram } from "./program-text.mjs";
 /** @typedef {import("quickjs-wasi").JSValueHandle} Handle */
 
 /**
- * What the engine's handlers and the run share. `unhandled` has rejected promises that nothing has handled yet.
+ * State shared by the engine's handlers and the run. `unhandled` holds rejected promises without a handler.
  * @typedef {{
- *   events: import("./engine.ts").RunEvents | undefined,
- *   deadline: number,
- *   unhandled: Set<number>,
+ * events: import("./engine.ts").RunEvents | undefined,
+ * deadline: number,
+ * unhandled: Set<number>,
  * }} State
  */
 
-/** What QuickJS allows itself. V8 has several times that, so that it is QuickJS that notices most recursions. */
+/** Stack limit of QuickJS. V8's is several times larger, so that QuickJS detects most recursions itself. */
 const STACK_BYTES = 512 * 1024;
 const OUT_OF_MEMORY = /^\{"name":"InternalError","message":"out of memory"/;
 
 /**
- * QuickJS in WebAssembly, for where isolated-vm has no build. Each run has an instance of its own, so that what it broke
- * is gone with it.
+ * Runs programs in QuickJS on WebAssembly, where isolated-vm has no build. Each run has its own instance, so damage
+ * ends with the run.
  * @param {{ library: string, wasm: string }} files @param {string} guestSource
  * @returns {Promise<import("./engine.ts").Engine>}
  */
 export async function createQuickJsEngine({ library, wasm }, guestSource) {
   /** @type {typeof import("quickjs-wasi")} */
   const { QuickJS } = await import(pathToFileURL(library).href);
-  // The types of this project know of no WebAssembly.
+  // This project's types do not include WebAssembly.
   const module = await Reflect.get(globalThis, "WebAssembly").compile(readFileSync(wasm));
   return {
     async prepare(memoryMb) {
@@ -62,7 +62,7 @@ function createHandlers(state) {
 }
 
 /**
- * The clock stands still and nothing is printed: stdout belongs to the frames.
+ * Stops the clock and discards output: stdout carries the frames.
  * @param {{ readonly buffer: ArrayBuffer }} memory
  */
 const silentWasi = (memory) => ({
@@ -101,7 +101,10 @@ function sendOn({ events }, type, text) {
 function createIsolate(vm, state, guest) {
   let allowedMs = 0;
   let usedMs = 0;
-  /** Runs guest code and its microtasks; what goes wrong is told, never thrown. @param {Handle} work @param {Handle[]} args */
+  /**
+   * Runs guest code and its microtasks; reports errors as events and never throws. @param {Handle} work @param
+   * {Handle[]} args
+   */
   const enter = (work, ...args) => {
     const started = performance.now();
     state.deadline = started + allowedMs - usedMs;
@@ -109,12 +112,12 @@ function createIsolate(vm, state, guest) {
       vm.callFunction(work, vm.undefined, ...args);
       vm.executePendingJobs();
     } catch (error) {
-      // The guest's runtime throws nothing: either a built-in used up V8's stack, or there was no memory left.
+      // The guest's runtime never throws: either a built-in exhausted V8's stack, or memory ran out.
       if (error instanceof RangeError) state.events?.send("E", describeError(error));
       else state.events?.limit("memoryMb");
     }
     usedMs += performance.now() - started;
-    if (state.unhandled.size > 0) state.events?.warn("A promise was rejected and nothing handled it");
+    if (state.unhandled.size > 0) state.events?.warn("Unhandled promise rejection");
     state.unhandled.clear();
   };
   return {
@@ -135,7 +138,7 @@ function createIsolate(vm, state, guest) {
       try {
         vm.dispose();
       } catch {
-        // it is broken, and gone with its memory
+        // the instance is broken; its memory goes with it
       }
     },
   };

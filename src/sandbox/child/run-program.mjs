@@ -2,7 +2,7 @@
 import { FROM_CHILD, TO_CHILD } from "../guest/frame-types.mjs";
 import { readFrame, writeFrames } from "./frames.mjs";
 
-const LONGEST_WARNING = 2_000;
+const MAX_WARNING = 2_000;
 
 /**
  * Runs one program to its end.
@@ -14,7 +14,7 @@ export function runProgram(isolate, message) {
   /** @param {[type: string, text: string]} frame */
   const stop = (frame) => {
     run.end ??= frame;
-    // A program at its limit may never come back from where it is; the gateway ends the process.
+    // A program at its limit may never return from here; the gateway kills the process.
     writeFrames(frame);
   };
   isolate.start(message, {
@@ -24,20 +24,20 @@ export function runProgram(isolate, message) {
       else if (type === FROM_CHILD.limit) stop([type, text]);
       else run.end = [type, text];
     },
-    warn: (text) => writeFrames([FROM_CHILD.warning, text.slice(0, LONGEST_WARNING)]),
+    warn: (text) => writeFrames([FROM_CHILD.warning, text.slice(0, MAX_WARNING)]),
     limit: (limit) => stop([FROM_CHILD.limit, JSON.stringify([limit])]),
   });
   while (run.end === undefined) {
     const { type, text } = readFrame();
     if (type === TO_CHILD.answer) isolate.settle(text);
   }
-  if (run.end[0] === FROM_CHILD.limit) waitForTheEnd();
-  // Only now, when the program's microtasks have run to the end: what it still had to do counts as its own.
+  if (run.end[0] === FROM_CHILD.limit) waitToBeKilled();
+  // Ends only after all microtasks: the work they do counts as the program's.
   writeFrames([FROM_CHILD.stats, readStats(isolate)], run.end);
 }
 
 /** @returns {never} */
-function waitForTheEnd() {
+function waitToBeKilled() {
   for (;;) readFrame();
 }
 
@@ -46,6 +46,6 @@ function readStats(isolate) {
   try {
     return JSON.stringify(isolate.stats());
   } catch {
-    return JSON.stringify({ cpuMs: 0, heapBytes: 0 }); // a result is not lost because of its figures
+    return JSON.stringify({ cpuMs: 0, heapBytes: 0 }); // a result must not be lost because of its figures
   }
 }

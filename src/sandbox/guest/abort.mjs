@@ -2,7 +2,7 @@
 
 /** @typedef {(event: { type: string, target: unknown }) => void} Listener */
 
-/** How a signal is aborted by what made it, and by nobody else. */
+/** Lets only the creator of a signal abort it. */
 const abortKey = Symbol("abort");
 
 export class AbortSignal {
@@ -35,7 +35,7 @@ export class AbortSignal {
     if (this.aborted) throw this.reason;
   }
 
-  /** A signal is aborted only once, so that `once` makes no difference. @param {string} type @param {Listener} listener */
+  /** A signal aborts only once, so `once` makes no difference. @param {string} type @param {Listener} listener */
   addEventListener(type, listener) {
     if (type === "abort") this.#listeners.add(listener);
   }

@@ -5,7 +5,7 @@ import { createDeterminism } from "./determinism.mjs";
 import { apply, defineLazyGlobal, parse, promiseThen } from "./intrinsics.mjs";
 import { createMarks } from "./marks.mjs";
 import { describeThrown, describeValue } from "./outcome.mjs";
-import { createReach } from "./reach.mjs";
+import { createToolGlobals } from "./tool-globals.mjs";
 import { createTimers } from "./timers.mjs";
 
 const WEB_GLOBALS = [
@@ -20,21 +20,21 @@ const WEB_GLOBALS = [
   "structuredClone",
 ];
 
-/** Nothing of a program runs before its own are known. */
+/** Placeholder until `main` sets the program's limits; no program code runs before. */
 const NO_LIMITS = /** @type {import("./protocol.ts").InnerLimits} */ ({});
 
 /**
  * Prepares a fresh context. A program can undo and forge all of it: the gateway trusts nothing that comes out of here.
  * @param {(type: string, text: string) => void} send the only way out
- * @param {string} webSource a script that evaluates to `createWebGlobals`; it is compiled when a program needs it
+ * @param {string} webSource a script that evaluates to `createWebGlobals`, compiled on first use
  */
 export function boot(send, webSource) {
   const channel = new Channel(send, NO_LIMITS);
   defineConsole(channel);
-  const reach = createReach(channel);
-  const timers = createTimers(channel, reach);
+  const toolGlobals = createToolGlobals(channel);
+  const timers = createTimers(channel, toolGlobals);
   const determinism = createDeterminism();
-  const marks = createMarks(channel, reach);
+  const marks = createMarks(channel, toolGlobals);
   defineWebGlobals(() => evaluateWeb(webSource)(timers.sleep));
 
   let hasEnded = false;
@@ -80,13 +80,13 @@ export function boot(send, webSource) {
   };
 }
 
-// oxlint-disable-next-line no-eval -- an isolate has no other way to compile something later
+// oxlint-disable-next-line no-eval -- the only way to compile later inside an isolate
 const evaluate = eval;
 
 /** @param {string} source @returns {typeof import("./web.mjs").createWebGlobals} */
 const evaluateWeb = (source) => evaluate(source);
 
-/** @param {() => Readonly<Record<string, unknown>>} load makes all of them, when a program needs the first */
+/** @param {() => Readonly<Record<string, unknown>>} load creates all web globals, on first use of any */
 function defineWebGlobals(load) {
   /** @type {Readonly<Record<string, unknown>> | undefined} */
   let made;

@@ -9,10 +9,10 @@ import { apply, bytesAbove, mapDelete, mapGet, mapSet, settled, stringify, promi
 /** @type {Site} */
 export const NOWHERE = { node: null, loop: "" };
 
-/** A batch this long goes out at once, so that a program that never waits does not fill the memory with it. */
-const LONGEST_BATCH = 64 * 1024;
+/** Flushes longer batches at once, so that a program that never awaits cannot fill the memory with messages. */
+const MAX_BATCH = 64 * 1024;
 
-/** Everything the guest tells the gateway. What happens in one turn of the program goes out together and in order. */
+/** Sends the guest's messages to the gateway, batched per turn of the program and in order. */
 export class Channel {
   /** @type {InnerLimits} */
   limits;
@@ -37,10 +37,10 @@ export class Channel {
   }
 
   /** @param {string} line */
-  tell(line) {
+  queueMessage(line) {
     if (this.#batch === "") void apply(promiseThen, settled, [() => this.flush()]);
     this.#batch += `${line}\n`;
-    if (this.#batch.length > LONGEST_BATCH) this.flush();
+    if (this.#batch.length > MAX_BATCH) this.flush();
   }
 
   /** @param {keyof InnerLimits} limit @param {number} [found] @returns {never} */
@@ -51,7 +51,7 @@ export class Channel {
   }
 
   /**
-   * @param {string} kind @param {Site} site @param {string} words what it calls, as JSON
+   * @param {string} kind @param {Site} site @param {string} words the names of its target, as JSON
    * @param {object} caller the function that the program called: the stack of an error begins above it
    * @returns {Promise<unknown>}
    */
@@ -63,7 +63,7 @@ export class Channel {
       const place = {};
       captureStack(place, caller);
       apply(mapSet, this.#pending, [this.#calls, { resolve, reject, place }]);
-      this.tell(`["${kind}",${this.#calls},${stringify(node)},${stringify(loop)},${words}]`);
+      this.queueMessage(`["${kind}",${this.#calls},${stringify(node)},${stringify(loop)},${words}]`);
     });
   }
 
@@ -71,7 +71,7 @@ export class Channel {
   decided({ node, loop }, outcome) {
     this.#decisions += 1;
     if (this.#decisions > this.limits.maxDecisions) this.exceed("maxDecisions");
-    this.tell(`["decided",${stringify(node)},${stringify(loop)},${stringify(outcome)}]`);
+    this.queueMessage(`["decided",${stringify(node)},${stringify(loop)},${stringify(outcome)}]`);
   }
 
   /** @param {number} id @param {boolean} ok @param {unknown} value */
@@ -84,7 +84,9 @@ export class Channel {
     else waiting.reject(toolError(/** @type {AnswerError} */ (value), waiting.place));
   }
 
-  /** Arguments as JSON; what cannot be sent is the program's error. @param {string} name @param {unknown} value */
+  /**
+   * Serialises arguments; a value that is not JSON is the program's error. @param {string} name @param {unknown} value
+   */
   argumentsOf(name, value) {
     const text = value === undefined ? "{}" : /** @type {string | undefined} */ (stringify(value));
     if (text === undefined) throw new TypeError(`the arguments of ${name} must be JSON, not a ${typeof value}`);
@@ -104,7 +106,7 @@ function captureStack(target, caller) {
 }
 
 /**
- * What a failed call throws. It is made when the answer comes, but says where the call was made.
+ * Builds the error of a failed call when the answer arrives, with the stack of the call itself.
  * @param {AnswerError} given @param {{ stack?: string }} place
  */
 function toolError({ name, message, code, data }, place) {

@@ -1,7 +1,7 @@
 // @ts-check
 import { bytesAbove, cut, defineGlobal, stringify } from "./intrinsics.mjs";
 
-const LONGEST_LINE = 8 * 1024;
+const MAX_LINE = 8 * 1024;
 const LEVELS = {
   log: "log",
   info: "info",
@@ -23,10 +23,10 @@ export function defineConsole(channel) {
     if (isCut) return;
     lines += 1;
     bytes += bytesAbove(text, text.length);
-    // The line that is too much still goes out: by it the gateway sees that there was more, and says so.
+    // Sends the first line above the limit, too: it tells the gateway that output was cut.
     isCut = lines > channel.limits.maxLogLines || bytes > channel.limits.maxLogBytes;
-    channel.tell(`["logged","${level}",${stringify(text)}]`);
-    // At once: what was written before a program got stuck is what explains it.
+    channel.queueMessage(`["logged","${level}",${stringify(text)}]`);
+    // Flushes at once: the last output explains why a program hangs.
     channel.flush();
   };
   /** @type {Record<string, (...values: unknown[]) => void>} */
@@ -38,10 +38,10 @@ export function defineConsole(channel) {
 /** @param {unknown[]} values */
 function formatLine(values) {
   let line = "";
-  for (let at = 0; at < values.length && line.length <= LONGEST_LINE; at += 1) {
+  for (let at = 0; at < values.length && line.length <= MAX_LINE; at += 1) {
     line += `${at === 0 ? "" : " "}${formatValue(values[at])}`;
   }
-  return cut(line, LONGEST_LINE);
+  return cut(line, MAX_LINE);
 }
 
 /** @param {unknown} value @returns {string} */

@@ -11,12 +11,10 @@ import {
   apply,
 } from "./intrinsics.mjs";
 
-/** Not the same in two runs of a program, or a way out of the isolate's limits. */
+/** Globals that differ between two runs, or evade the isolate's limits. */
 const REMOVED = ["WebAssembly", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry", "Temporal"];
 
-/**
- * Makes equal runs equal: the clock moves with the answers, random numbers come from the run's seed.
- */
+/** Makes runs reproducible: the clock advances with the answers, random numbers come from the run's seed. */
 export function createDeterminism() {
   let clock = 0;
   let startedAt = 0;
@@ -41,7 +39,7 @@ export function createDeterminism() {
   return {
     /** @param {number} seed @param {number} at */
     begin(seed, at) {
-      // Also the part of the seed above 32 bits makes a difference.
+      // Mixes in the bits of the seed above 32.
       state = (seed ^ imul(floor(seed / 2 ** 32), 0x85ebca6b)) >>> 0;
       startedAt = at;
       clock = at;
@@ -67,13 +65,16 @@ function replaceDate(now) {
   defineProperty(GuestDate, "now", hidden(now));
   defineProperty(GuestDate, "parse", hidden(Real.parse));
   defineProperty(GuestDate, "UTC", hidden(Real.UTC));
-  // The same prototype: otherwise the real one, with the real clock, could be reached through it.
+  // Shares the prototype: otherwise a program could reach the real constructor, and the real clock, through it.
   defineProperty(GuestDate, "prototype", { value: Real.prototype, writable: false });
   defineProperty(Real.prototype, "constructor", hidden(GuestDate));
   defineGlobal("Date", GuestDate);
 }
 
-/** Formatting no date means formatting now. @param {typeof Intl} real @param {() => number} now */
+/**
+ * Replaces the current time that `Intl` uses where no date is given. @param {typeof Intl} real @param {() => number}
+ * now
+ */
 function replaceIntlClock(real, now) {
   const { prototype } = real.DateTimeFormat;
   const formatOf = getOwnPropertyDescriptor(prototype, "format")?.get;

@@ -2,7 +2,7 @@
 const REPLACEMENT = 0xfffd;
 const CHUNK = 4096;
 
-/** UTF-8 of a text; lone surrogates become U+FFFD. @param {string} text */
+/** Encodes UTF-8; lone surrogates become U+FFFD. @param {string} text */
 export function encodeUtf8(text) {
   const bytes = new Uint8Array(text.length * 3);
   let length = 0;
@@ -18,20 +18,20 @@ export function encodeUtf8(text) {
   return bytes.slice(0, length);
 }
 
-/** How many bytes follow the first one of a character; 0 where it cannot be a first one. @param {number} first */
+/** Returns how many bytes follow the first one of a character, 0 for an invalid first byte. @param {number} first */
 function countFollowing(first) {
   if (first < 0xc2 || first > 0xf4) return 0;
   return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 }
 
 /**
- * The bounds of a second byte, narrower for some: no long forms, no surrogates, nothing past U+10FFFF.
+ * Narrower bounds for some second bytes: no overlong forms, no surrogates, nothing past U+10FFFF.
  * @type {Readonly<Record<number, readonly [least: number, most: number]>>}
  */
 const SECOND_BYTES = { 0xe0: [0xa0, 0xbf], 0xed: [0x80, 0x9f], 0xf0: [0x90, 0xbf], 0xf4: [0x80, 0x8f] };
 
 /**
- * One character of UTF-8: the code point and how many bytes it took; a negative point where they are none.
+ * Decodes one UTF-8 character to its code point and length in bytes; the point is negative for invalid bytes.
  * @param {Uint8Array} bytes @param {number} at @returns {[point: number, length: number]}
  */
 function decodePoint(bytes, at) {

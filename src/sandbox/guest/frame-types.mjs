@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * What the gateway and a child say to each other: frames of a length (u32, little endian, of what follows it), a type
- * (one character) and UTF-8 text.
+ * The protocol between gateway and child: frames of a length (u32, little endian, of the rest), a type (one character)
+ * and UTF-8 text.
  */
 export const TO_CHILD = /** @type {const} */ ({
-  /** `GoMessage`: run this. */
+  /** `GoMessage`: run this program. */
   go: "G",
-  /** Make one more isolate ready: there is time for it. */
+  /** Prepare one more isolate while idle. */
   prepare: "P",
-  /** `AnswerMessage`: what one call gave. */
+  /** `AnswerMessage`: the answer to one call. */
   answer: "T",
 });
 
 export const FROM_CHILD = /** @type {const} */ ({
   /** An isolate is ready for the next run. */
   ready: "K",
-  /** The run that was handed over has begun. */
+  /** The child has begun its run. */
   begun: "B",
   /**
    * What the guest did, in order, one JSON array a line. Names travel apart from each other, so that none can be read as
@@ -28,14 +28,14 @@ export const FROM_CHILD = /** @type {const} */ ({
    *     ["logged", level, text]
    */
   messages: "M",
-  /** A sentence about something odd that did not end the run. */
+  /** A warning that does not end the run. */
   warning: "W",
-  /** `EngineStats`, just before the run's end. */
+  /** `EngineStats`, just before the end of the run. */
   stats: "S",
-  /** The program's value, as JSON. */
+  /** The program's return value, as JSON. */
   returned: "R",
   /** An `AnswerError` and its `stack`. */
   threw: "E",
-  /** `[limit]`, or `[limit, found]` where it is known by how much. */
+  /** `[limit]`, or `[limit, found]` where the value is known. */
   limit: "F",
 });

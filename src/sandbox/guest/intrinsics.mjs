@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The guest's own copies of what it needs, taken before a program runs. A program can replace any built-in; it then only
- * fools itself, but the runtime should not stumble over honest polyfills.
+ * References to built-ins, taken before a program runs. A program that replaces built-ins only fools itself, but the
+ * runtime must survive honest polyfills.
  */
 export const { apply, construct, defineProperty, deleteProperty } = Reflect;
 export const { parse, stringify } = JSON;
@@ -17,7 +17,10 @@ export const settled = Promise.resolve();
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${apply(stringSlice, text, [0, length])}…` : text);
 
-/** The length in UTF-8, counted only where it is not clear which side of a limit it is on. @param {string} text @param {number} limit */
+/**
+ * Returns the length in UTF-8, counted only where the number of characters does not decide it. @param {string} text
+ * @param {number} limit
+ */
 export const bytesAbove = (text, limit) => {
   if (text.length * 3 <= limit || text.length > limit) return text.length;
   let bytes = text.length;
@@ -33,7 +36,7 @@ export const defineGlobal = (name, value) =>
   defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 
 /**
- * A global that is made when it is first looked at: most programs need none of them.
+ * Defines a global that is created on first use: most programs need none of them.
  * @param {string} name @param {() => unknown} create
  */
 export const defineLazyGlobal = (name, create) =>

@@ -1,21 +1,21 @@
 // @ts-check
 import { apply, cut, freeze, mapGet, mapSet } from "./intrinsics.mjs";
 
-/** Below this many loops and functions, iterations are no longer told apart: a recursion would make endless paths. */
-const DEEPEST = 64;
-const LONGEST_OUTCOME = 200;
+/** Nesting depth from which iterations share one path: a recursion would make endless ones. */
+const MAX_PATH_DEPTH = 64;
+const MAX_OUTCOME = 200;
 
 /**
- * One iteration of a loop, or one invocation of a function. A program only hands it on; its text is made when something
- * is reported from there, and what it has counted goes when nothing refers to it any more.
+ * One iteration of a loop, or one invocation of a function. The program only passes it on. Its text is built on the
+ * first report from inside, and its counters are collected with it.
  * @typedef {{ parent: Place | undefined, depth: number, step: string, counts: Map<string, number> | undefined }} Place
  */
 
 /**
- * What instrumented programs report with: `__pml`.
- * @param {import("./channel.mjs").Channel} channel @param {import("./reach.mjs").Reach} reach
+ * Creates `__pml`, through which instrumented programs report.
+ * @param {import("./channel.mjs").Channel} channel @param {import("./tool-globals.mjs").ToolGlobals} toolGlobals
  */
-export function createMarks(channel, reach) {
+export function createMarks(channel, toolGlobals) {
   /** @type {Place} */
   const top = { parent: undefined, depth: 0, step: "", counts: undefined };
   /** @param {Place | ""} path */
@@ -25,8 +25,8 @@ export function createMarks(channel, reach) {
   return freeze({
     /** @param {string} node @param {Place | ""} path @param {unknown} callee */
     call(node, path, callee) {
-      const located = reach.findLocated(callee);
-      // A function of the program, or nothing: `mcp.a?.b?.()` must find nothing there.
+      const located = toolGlobals.findLocated(callee);
+      // A function of the program, or nothing: `mcp.a?.b?.()` must see undefined there.
       if (located === undefined) return callee;
       const site = siteOf(node, path);
       /** @param {unknown[]} args */
@@ -43,11 +43,11 @@ export function createMarks(channel, reach) {
       return left;
     },
     /** @param {string} node @param {Place | ""} path @param {string} outcome */
-    took: (node, path, outcome) => channel.decided(siteOf(node, path), cut(outcome, LONGEST_OUTCOME)),
+    took: (node, path, outcome) => channel.decided(siteOf(node, path), cut(outcome, MAX_OUTCOME)),
     /** @param {string} id @param {Place | ""} path @returns {Place} */
     loop(id, path) {
       const parent = placeOf(path);
-      if (parent.depth === DEEPEST) return parent;
+      if (parent.depth === MAX_PATH_DEPTH) return parent;
       parent.counts ??= new Map();
       const index = apply(mapGet, parent.counts, [id]) ?? 0;
       apply(mapSet, parent.counts, [id, index + 1]);

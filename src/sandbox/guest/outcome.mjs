@@ -2,17 +2,17 @@
 import { formatValue } from "./console.mjs";
 import { bytesAbove, cut, stringify } from "./intrinsics.mjs";
 
-const LONGEST_ERROR_NAME = 100;
-const LONGEST_MESSAGE = 4_000;
-const LONGEST_STACK = 8_000;
-const LONGEST_DATA = 16_000;
+const MAX_ERROR_NAME = 100;
+const MAX_MESSAGE = 4_000;
+const MAX_STACK = 8_000;
+const MAX_DATA = 16_000;
 
-/** What was thrown, as JSON, whatever it is. @param {unknown} thrown */
+/** Serialises any thrown value. @param {unknown} thrown */
 export function describeThrown(thrown) {
-  const parts = ['"name":', textOf(thrown, "name", "Error", LONGEST_ERROR_NAME), ',"message":', messageOf(thrown)];
-  parts.push(',"stack":', textOf(thrown, "stack", "", LONGEST_STACK));
+  const parts = ['"name":', textOf(thrown, "name", "Error", MAX_ERROR_NAME), ',"message":', messageOf(thrown)];
+  parts.push(',"stack":', textOf(thrown, "stack", "", MAX_STACK));
   const code = read(thrown, "code");
-  if (typeof code === "string") parts.push(',"code":', stringify(cut(code, LONGEST_ERROR_NAME)));
+  if (typeof code === "string") parts.push(',"code":', stringify(cut(code, MAX_ERROR_NAME)));
   const data = dataOf(thrown);
   if (data !== undefined) parts.push(',"data":', data);
   return `{${parts.join("")}}`;
@@ -37,7 +37,7 @@ function textOf(thrown, key, otherwise, longest) {
 /** @param {unknown} thrown */
 function messageOf(thrown) {
   const message = read(thrown, "message");
-  return stringify(cut(typeof message === "string" ? message : formatValue(thrown), LONGEST_MESSAGE));
+  return stringify(cut(typeof message === "string" ? message : formatValue(thrown), MAX_MESSAGE));
 }
 
 /** @param {unknown} thrown */
@@ -46,13 +46,16 @@ function dataOf(thrown) {
   if (data === undefined) return undefined;
   try {
     const text = /** @type {string | undefined} */ (stringify(data));
-    return text !== undefined && text.length <= LONGEST_DATA ? text : undefined;
+    return text !== undefined && text.length <= MAX_DATA ? text : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The program's value as JSON; nothing is null. @param {unknown} value @param {import("./channel.mjs").Channel} channel */
+/**
+ * Serialises the program's return value; undefined becomes null. @param {unknown} value @param
+ * {import("./channel.mjs").Channel} channel
+ */
 export function describeValue(value, channel) {
   const { maxResultBytes } = channel.limits;
   const text = /** @type {string | undefined} */ (stringify(value)) ?? "null";

@@ -1,6 +1,6 @@
 import type { RunLimits } from "../../execution/worker-bridge.ts";
 
-/** The limits that guest and child look after first; the gateway checks each of them again. */
+/** Limits that guest and child enforce first; the gateway checks each of them again. */
 export type InnerLimits = Pick<
   RunLimits,
   | "memoryMb"
@@ -27,7 +27,7 @@ export interface GoMessage {
   readonly setup: GuestSetup;
 }
 
-/** What the guest throws at the call, or the value it gets. */
+/** The value a call resolves to, or the error it throws. */
 export type AnswerMessage =
   | readonly [id: number, clock: number, ok: true, value: unknown]
   | readonly [id: number, clock: number, ok: false, error: AnswerError];

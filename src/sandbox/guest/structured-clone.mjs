@@ -1,5 +1,5 @@
 // @ts-check
-/** @typedef {Map<object, unknown>} Seen copies of what was met already, so that cycles stay cycles */
+/** @typedef {Map<object, unknown>} Seen copies of visited objects, so that cycles stay cycles */
 
 const ERRORS = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
 
@@ -21,7 +21,7 @@ function clone(value, seen) {
   return cloneHolder(value, seen);
 }
 
-/** Objects that hold others. @param {object} value @param {Seen} seen */
+/** Clones objects that hold others. @param {object} value @param {Seen} seen */
 function cloneHolder(value, seen) {
   if (value instanceof Map || value instanceof Set) return cloneCollection(value, seen);
   if (value instanceof WeakMap || value instanceof WeakSet || value instanceof Promise) throw notCloneable(value);
@@ -37,7 +37,7 @@ function sparseArray(length) {
   return array;
 }
 
-/** Objects that hold no others. @param {object} value @returns {object | undefined} */
+/** Clones objects that hold no others. @param {object} value @returns {object | undefined} */
 function cloneLeaf(value) {
   if (value instanceof Date) return new Date(value.getTime());
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);

@@ -12,19 +12,19 @@ import {
   promiseThen,
 } from "./intrinsics.mjs";
 
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /**
- * Waiting is a call like any other: the gateway answers it, and replays it.
- * @param {import("./channel.mjs").Channel} channel @param {import("./reach.mjs").Reach} reach
+ * Sleeping is a call like any other: the gateway answers and replays it.
+ * @param {import("./channel.mjs").Channel} channel @param {import("./tool-globals.mjs").ToolGlobals} toolGlobals
  */
 export function createTimers(channel, { callable }) {
   /** @type {Map<number, () => void>} */
   const timers = new Map();
   let last = 0;
-  /** @type {import("./reach.mjs").Located} */
+  /** @type {import("./tool-globals.mjs").Located} */
   const sleep = (site, args) => channel.call("sleep", site, String(toMilliseconds(args[0])), sleep);
-  /** @type {import("./reach.mjs").Located} */
+  /** @type {import("./tool-globals.mjs").Located} */
   const setTimer = (site, args) => {
     const work = args[0];
     if (typeof work !== "function") throw new TypeError("setTimeout needs a function");
@@ -51,5 +51,5 @@ export function createTimers(channel, { callable }) {
 /** @param {unknown} ms */
 function toMilliseconds(ms) {
   const wanted = Number(ms);
-  return wanted > 0 ? Math.min(wanted, LONGEST_MS) : 0;
+  return wanted > 0 ? Math.min(wanted, MAX_MS) : 0;
 }

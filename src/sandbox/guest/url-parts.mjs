@@ -2,14 +2,14 @@
 import { encodeUtf8 } from "./encoding.mjs";
 
 /**
- * A URL in pieces. `path` is a list of segments, or a text where the scheme gives it no structure (`mailto:…`).
+ * A parsed URL. `path` is a list of segments, or a string where the scheme gives it no structure (`mailto:…`).
  * @typedef {{
- *   scheme: string, username: string, password: string, host: string | null, port: string,
- *   path: string[] | string, query: string | null, fragment: string | null,
+ * scheme: string, username: string, password: string, host: string | null, port: string,
+ * path: string[] | string, query: string | null, fragment: string | null,
  * }} UrlParts
  */
 
-/** Schemes with a host and default ports. @type {Readonly<Record<string, string>>} */
+/** Schemes with a host, and their default ports. @type {Readonly<Record<string, string>>} */
 const SPECIAL = { http: "80", https: "443", ws: "80", wss: "443", ftp: "21", file: "" };
 
 /** @param {string} scheme */
@@ -89,7 +89,7 @@ function structuredCopy(parts) {
   return { ...parts, path: typeof parts.path === "string" ? parts.path : [...parts.path] };
 }
 
-/** @param {UrlParts} parts @param {string} text what follows the two slashes */
+/** @param {UrlParts} parts @param {string} text the part after the two slashes */
 function parseAuthority(parts, text) {
   const special = isSpecial(parts.scheme);
   const end = text.search(special ? /[/\\]/ : /\//);
@@ -109,7 +109,7 @@ function setCredentials(parts, text) {
   parts.password = colon === -1 ? "" : percentEncode(text.slice(colon + 1), ESCAPED.user);
 }
 
-/** Host and port. Whether they are allowed. @param {UrlParts} parts @param {string} text */
+/** Sets host and port; returns false if they are invalid. @param {UrlParts} parts @param {string} text */
 export function setHost(parts, text) {
   const [, host, port = ""] = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(text) ?? [];
   if (host === undefined || (host === "" && isSpecial(parts.scheme) && parts.scheme !== "file")) return false;
@@ -133,7 +133,7 @@ function parseHost(text, scheme) {
   if (!isSpecial(scheme))
     return /[\x00\t\n\r #/<>?@[\\\]^|]/.test(text) ? undefined : percentEncode(text, ESCAPED.opaque);
   const host = decodeAscii(text).toLowerCase();
-  // International names need tables that are not worth their size here: they are to be given in punycode.
+  // Rejects international names, whose tables are too large for a guest: programs must use punycode.
   if (/[^\x21-\x7e]|[#%/:<>?@[\\\]^|]/.test(host)) return undefined;
   return /(^|\.)[0-9]+\.?$/.test(host) ? parseIpv4(host) : host;
 }

@@ -6,7 +6,7 @@ import { decodeUtf8, encodeUtf8 } from "./encoding.mjs";
 export class URLSearchParams {
   /** @type {Pair[]} */
   #pairs;
-  /** Hears of changes; the URL that these belong to. @type {((text: string) => void) | undefined} */
+  /** Updates the URL that owns the parameters. @type {((text: string) => void) | undefined} */
   #changed;
 
   /** @param {unknown} [init] @param {(text: string) => void} [changed] */

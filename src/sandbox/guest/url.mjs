@@ -25,7 +25,7 @@ function parseOrThrow(input, base) {
 function pathText({ path, host }) {
   if (typeof path === "string") return path;
   const text = path.map((segment) => `/${segment}`).join("");
-  // Without a host, two slashes at the start would be read as one.
+  // Without a host, two slashes at the start would parse as a host.
   return host === null && text.startsWith("//") ? `/.${text}` : text;
 }
 

@@ -6,7 +6,7 @@ import { URL } from "./url.mjs";
 import { URLSearchParams } from "./url-search-params.mjs";
 
 /**
- * What agents expect of a web platform, as far as it needs neither files nor a network.
+ * Creates the parts of the web platform that need neither files nor a network.
  * @param {(ms: number) => Promise<unknown>} sleep
  * @returns {Readonly<Record<string, unknown>>}
  */

@@ -24,7 +24,7 @@ const change = (url: URL): string => {
   return url.href;
 };
 
-/** The guest's own versions against those of Node. */
+/** Compares the guest's implementations with Node's. */
 describe("the guest's web platform", () => {
   it.each([
     ["https://example.org"],
@@ -145,7 +145,7 @@ describe("the guest's web platform", () => {
     expect(() => guestBtoa("€")).toThrow("above U+00FF");
   });
 
-  it("clones what can be cloned", () => {
+  it("clones every cloneable value and refuses the others", () => {
     const cyclic: Record<string, unknown> = {
       list: Object.assign([1], { 2: 3 }),
       date: new Date(5),

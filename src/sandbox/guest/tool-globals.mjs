@@ -3,13 +3,13 @@ import { NOWHERE } from "./channel.mjs";
 import { apply, defineGlobal, mapGet, mapSet, stringify, weakGet, weakSet } from "./intrinsics.mjs";
 
 /** @typedef {import("./channel.mjs").Site} Site */
-/** @typedef {(site: Site, args: unknown[]) => unknown} Located a call that is told where in the structure it is */
+/** @typedef {(site: Site, args: unknown[]) => unknown} Located a call that knows its node in the structure */
 
 /**
- * What a program can reach: `mcp.<server>.<tool>`, `capabilities.<namespace>.<action>`, `capabilities.<action>`.
+ * Defines the globals of tools: `mcp.<server>.<tool>`, `capabilities.<namespace>.<action>`, `capabilities.<action>`.
  * @param {import("./channel.mjs").Channel} channel
  */
-export function createReach(channel) {
+export function createToolGlobals(channel) {
   /** @type {WeakMap<object, Located>} */
   const locatedCalls = new WeakMap();
   /** @param {Located} located */
@@ -20,7 +20,7 @@ export function createReach(channel) {
     return plain;
   };
   /** @param {string} kind @param {string | null} group @param {string} name @returns {Located} */
-  const reachCall = (kind, group, name) => {
+  const createCall = (kind, group, name) => {
     const shown = group === null ? name : `${group}:${name}`;
     const words = `${stringify(group)},${stringify(name)}`;
     /** @type {Located} */
@@ -35,13 +35,13 @@ export function createReach(channel) {
   };
   defineGlobal(
     "mcp",
-    createNames((server) => createNames((tool) => callable(reachCall("tool", server, tool)))),
+    createNames((server) => createNames((tool) => callable(createCall("tool", server, tool)))),
   );
   defineGlobal(
     "capabilities",
     createNames((first) => {
-      const located = reachCall("capability", null, first);
-      const inner = createNames((action) => callable(reachCall("capability", first, action)), callable(located));
+      const located = createCall("capability", null, first);
+      const inner = createNames((action) => callable(createCall("capability", first, action)), callable(located));
       apply(weakSet, locatedCalls, [inner, located]);
       return inner;
     }),
@@ -54,14 +54,14 @@ export function createReach(channel) {
   };
 }
 
-/** @typedef {ReturnType<typeof createReach>} Reach */
+/** @typedef {ReturnType<typeof createToolGlobals>} ToolGlobals */
 
-const LONGEST_NAME = 500;
+const MAX_NAME = 500;
 
 const refuse = () => false;
 
 /**
- * An object that has every name. `then` and `toJSON` are missing, so that it can be awaited and printed.
+ * Creates an object that has every property. `then` and `toJSON` are missing, so that it can be awaited and printed.
  * @param {(name: string) => unknown} create @param {(...args: unknown[]) => unknown} [target] makes it callable
  */
 function createNames(create, target) {
@@ -72,7 +72,7 @@ function createNames(create, target) {
       if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
       const known = apply(mapGet, made, [name]);
       if (known !== undefined) return known;
-      if (name.length > LONGEST_NAME) throw new RangeError(`a name of ${name.length} characters is too long`);
+      if (name.length > MAX_NAME) throw new RangeError(`a name of ${name.length} characters is too long`);
       const value = create(name);
       apply(mapSet, made, [name, value]);
       return value;
