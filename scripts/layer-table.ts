@@ -11,45 +11,52 @@ const tableFiles = ["curation", "discovery", "execution", "learning", "permissio
   (area) => `src/db/${area}-tables.ts`,
 );
 
+/** Layers that every other one may use. */
+const COMMON: readonly string[] = ["base", "words"];
+
 /**
  * Who may import whom, from the bottom up. A file of no layer, or an import that is not listed, fails
  * the check: the table is changed on purpose or not at all.
  */
 export const LAYERS: readonly Layer[] = [
   { name: "base", files: ["src/base/"], uses: [] },
-  { name: "permission-words", files: ["src/permissions/effect.ts", "src/permissions/tool-pattern.ts"], uses: [] },
-  { name: "config", files: ["src/config/"], uses: ["permission-words", "base"] },
+  {
+    name: "words",
+    files: ["src/catalogue/tool-id.ts", "src/permissions/effect.ts", "src/permissions/tool-pattern.ts"],
+    uses: [],
+  },
+  { name: "config", files: ["src/config/"], uses: [] },
   { name: "sdk", files: ["src/sdk/"], uses: [] },
-  { name: "secrets", files: ["src/secrets/"], uses: ["base"] },
-  { name: "client-config", files: ["src/client-config/"], uses: ["config", "base"] },
-  { name: "auth", files: ["src/auth/"], uses: ["config", "base"] },
+  { name: "secrets", files: ["src/secrets/"], uses: [] },
+  { name: "client-config", files: ["src/client-config/"], uses: ["config"] },
+  { name: "auth", files: ["src/auth/"], uses: ["config"] },
   { name: "db-client", files: ["src/db/client.ts", "src/db/columns.ts", "src/db/tables.ts", ...tableFiles], uses: [] },
-  { name: "db", files: ["src/db/"], uses: ["db-client", "base"] },
-  { name: "analysis", files: ["src/analysis/"], uses: ["base"] },
-  { name: "registry", files: ["src/registry/"], uses: ["analysis", "config", "db-client", "base"] },
+  { name: "db", files: ["src/db/"], uses: ["db-client"] },
+  { name: "analysis", files: ["src/analysis/"], uses: [] },
+  { name: "registry", files: ["src/registry/"], uses: ["analysis", "config", "db-client"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
-    uses: ["permission-words", "registry", "config", "db-client", "base"],
+    uses: ["registry", "config", "db-client"],
   },
-  { name: "learning", files: ["src/learning/"], uses: ["analysis", "registry", "db-client", "base"] },
-  { name: "discovery", files: ["src/discovery/"], uses: ["learning", "analysis", "registry", "db-client", "base"] },
-  { name: "naming", files: ["src/naming/"], uses: ["registry", "config", "db-client", "base"] },
-  { name: "housekeeping", files: ["src/housekeeping/"], uses: ["registry", "db-client", "base"] },
+  { name: "learning", files: ["src/learning/"], uses: ["analysis", "registry", "db-client"] },
+  { name: "discovery", files: ["src/discovery/"], uses: ["learning", "analysis", "registry", "db-client"] },
+  { name: "naming", files: ["src/naming/"], uses: ["registry", "config", "db-client"] },
+  { name: "housekeeping", files: ["src/housekeeping/"], uses: ["registry", "db-client"] },
   {
     name: "records",
     files: ["src/gateway/results/", "src/gateway/usage/"],
-    uses: ["auth", "mcp", "registry", "db-client", "base"],
+    uses: ["auth", "mcp", "registry", "db-client"],
   },
   {
     name: "execution-ports",
     files: ["src/execution/ports.ts"],
-    uses: ["analysis", "permission-words", "permissions", "base"],
+    uses: ["analysis", "permissions"],
   },
-  { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: ["base"] },
+  { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: [] },
   { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: ["worker-bridge"] },
   { name: "sandbox-child", files: ["src/sandbox/child/"], uses: ["sandbox-guest"] },
-  { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge", "base"] },
+  { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge"] },
   {
     name: "execution",
     files: ["src/execution/"],
@@ -57,25 +64,23 @@ export const LAYERS: readonly Layer[] = [
       "worker-bridge",
       "execution-ports",
       "analysis",
-      "permission-words",
       "permissions",
       "learning",
       "records",
       "registry",
       "config",
       "db-client",
-      "base",
     ],
   },
   {
     name: "upstream",
     files: ["src/upstream/"],
-    uses: ["execution-ports", "registry", "config", "secrets", "db-client", "base"],
+    uses: ["execution-ports", "registry", "config", "secrets", "db-client"],
   },
   {
     name: "catalogue",
     files: ["src/catalogue/"],
-    uses: ["mcp", "execution-ports", "registry", "upstream", "config", "base"],
+    uses: ["mcp", "execution-ports", "registry", "upstream", "config"],
   },
   {
     name: "gateway",
@@ -87,12 +92,10 @@ export const LAYERS: readonly Layer[] = [
       "execution",
       "execution-ports",
       "permissions",
-      "permission-words",
       "upstream",
       "auth",
       "registry",
       "config",
-      "base",
     ],
   },
   {
@@ -110,14 +113,12 @@ export const LAYERS: readonly Layer[] = [
       "discovery",
       "naming",
       "permissions",
-      "permission-words",
       "execution",
       "execution-ports",
       "sandbox",
       "upstream",
       "catalogue",
       "gateway",
-      "base",
     ],
   },
   {
@@ -135,21 +136,19 @@ export const LAYERS: readonly Layer[] = [
       "execution-ports",
       "naming",
       "registry",
-      "permission-words",
       "config",
-      "base",
     ],
   },
   {
     name: "http",
     files: ["src/http/"],
-    uses: ["auth", "app", "execution", "permissions", "registry", "naming", "base"],
+    uses: ["auth", "app", "execution", "permissions", "registry", "naming"],
   },
-  { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "registry", "base"] },
+  { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "registry"] },
   {
     name: "daemon",
     files: ["src/daemon/"],
-    uses: ["std", "auth", "app", "http", "mcp", "catalogue", "permissions", "registry", "config", "db", "base"],
+    uses: ["std", "auth", "app", "http", "mcp", "catalogue", "permissions", "registry", "config", "db"],
   },
   {
     name: "cli",
@@ -169,10 +168,9 @@ export const LAYERS: readonly Layer[] = [
       "db",
       "housekeeping",
       "naming",
-      "base",
     ],
   },
-  { name: "main", files: ["src/main.ts"], uses: ["cli", "daemon", "config", "base"] },
+  { name: "main", files: ["src/main.ts"], uses: ["cli", "daemon", "config"] },
 ];
 
 export function findLayer(file: string): Layer | undefined {
@@ -187,6 +185,7 @@ export function checkImport(from: string, to: string): string | undefined {
   const target = findLayer(to);
   if (source === undefined) return `${from} belongs to no layer`;
   if (target === undefined) return `${from} imports ${to}, which belongs to no layer`;
-  if (source === target || source.uses.includes(target.name)) return undefined;
+  const isCommon = COMMON.includes(target.name) && !COMMON.includes(source.name);
+  if (source === target || isCommon || source.uses.includes(target.name)) return undefined;
   return `${from} (${source.name}) must not import ${to} (${target.name})`;
 }

@@ -1,3 +1,4 @@
+import { formatToolId } from "../catalogue/tool-id.ts";
 import { findMemberKey, findString } from "./constants.ts";
 import { type Binding, bindingOf } from "./bindings.ts";
 import type { Scopes } from "./scopes.ts";
@@ -224,7 +225,7 @@ export class ValueFlow {
     if (value.kind === "tool") {
       const { server, tool } = value;
       if (server === undefined || tool === undefined) return { kind: "dynamic", callee: node, ...place };
-      const known: KnownTool = this.#catalogue.findTool(server, tool) ?? { id: `${server}:${tool}` };
+      const known: KnownTool = this.#catalogue.findTool(server, tool) ?? { id: formatToolId(server, tool) };
       return { kind: "task", name: known.id, tool: known, callee: node, ...place };
     }
     if (value.kind === "capability" && (call !== undefined || isCallback(node))) {

@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import { readSecret } from "../config/secret-reference.ts";
@@ -72,7 +73,6 @@ function memoiseDocuments(tools: ToolDirectory): () => readonly SearchDocument[]
 }
 
 function describeTool({ id, description = "", inputSchema }: CallableTool): SearchDocument {
-  const colon = id.indexOf(":");
-  const [server, name] = [id.slice(0, colon), id.slice(colon + 1)];
+  const { server, tool: name } = parseToolId(id);
   return { id, kind: "tool", server, name, description, parameters: describeParameters(inputSchema), tags: [] };
 }

@@ -1,3 +1,4 @@
+import { allToolsOf, parseToolId } from "../catalogue/tool-id.ts";
 import type { CapabilityRecord, Routing } from "../registry/record.ts";
 import type { Registry } from "../registry/registry.ts";
 import { Routings } from "../registry/routings.ts";
@@ -78,7 +79,7 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
 
 function createFacts(servers: ServerRecords, routings: Routings, permissions: Permissions): RecordFacts {
   const routingOf = (record: CapabilityRecord): Routing =>
-    (record.recordType === "mcp-server" ? permissions.findRouting(`${record.action}:*`) : undefined) ??
+    (record.recordType === "mcp-server" ? permissions.findRouting(allToolsOf(record.action)) : undefined) ??
     routings.of(record);
   return {
     routingOf,
@@ -89,7 +90,7 @@ function createFacts(servers: ServerRecords, routings: Routings, permissions: Pe
 }
 
 function routingOfServer({ known }: Upstreams, tool: string): Routing {
-  const server = known.find(({ name }) => name === tool.slice(0, tool.indexOf(":")));
+  const server = known.find(({ name }) => name === parseToolId(tool).server);
   return server === undefined || server.entry.url !== undefined ? "cloud" : "local";
 }
 

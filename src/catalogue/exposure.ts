@@ -1,3 +1,4 @@
+import { allToolsOf, CAPABILITY_PREFIX, parseCallName } from "./tool-id.ts";
 import type { ListingChoice } from "../registry/listed-capability.ts";
 
 /** What is listed besides the `pml_*` tools. */
@@ -29,7 +30,7 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   const { core, library, capabilities, tools } = offered;
   const { exposure, maxListedTools, pinned } = settings;
   const wanted = new Set(pinned);
-  const isPinned = ({ server, canonical }: T): boolean => wanted.has(canonical) || wanted.has(`${server}:*`);
+  const isPinned = ({ server, canonical }: T): boolean => wanted.has(canonical) || wanted.has(allToolsOf(server));
   const named = capabilities.toSorted((a, b) => (a.canonical < b.canonical ? -1 : 1));
   if (exposure === "full") return [...named, ...tools, ...library];
   if (exposure === "meta") return [];
@@ -45,11 +46,9 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   return [...named, ...tools, ...library].filter((each) => listed.has(each));
 }
 
-const CAPABILITIES = "cap:";
-
 /** Which capabilities could come into the list, so that no more than those are read. */
 export function choiceFor({ exposure, maxListedTools, pinned }: ExposureSettings): ListingChoice {
-  const names = pinned.filter((each) => each.startsWith(CAPABILITIES)).map((each) => each.slice(CAPABILITIES.length));
+  const names = pinned.filter((each) => each.startsWith(CAPABILITY_PREFIX)).map(parseCallName);
   if (exposure === "full" || names.includes("*")) return { limit: undefined, pinned: names };
   return { limit: exposure === "auto" ? maxListedTools : 0, pinned: names };
 }

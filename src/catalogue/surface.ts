@@ -1,8 +1,9 @@
+import { formatToolId, parseToolId } from "./tool-id.ts";
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import { firstOfEachName } from "../upstream/offers/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
-import { canonicalName, capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
+import { capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
 /** Where something that a client named really is. */
 export interface Target {
@@ -94,7 +95,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
     [...own, ...library].map(({ name }) => name),
   );
   const tools = visible.map(({ server, tool, maxResultBytes }): OfferedTool => {
-    const canonical = canonicalName(server, tool.name);
+    const canonical = formatToolId(server, tool.name);
     return { server, canonical, wireName: toolNames.wireName(canonical), tool, maxResultBytes };
   });
   const prompts = ordered.flatMap(({ name, offer }) =>
@@ -111,7 +112,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
     ...createToolLists({ tools, own, library, capabilities, toolNames, settings }),
     prompts: prompts.map(({ server, prompt }) => ({
       ...prompt,
-      name: promptNames.wireName(canonicalName(server, prompt.name)),
+      name: promptNames.wireName(formatToolId(server, prompt.name)),
     })),
     resources: ordered.flatMap(({ name, offer }) =>
       (offer?.resources ?? []).map((each) => ({ ...each, uri: wrapUri(name, each.uri) })),
@@ -120,7 +121,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
       (offer?.resourceTemplates ?? []).map((each) => ({ ...each, uriTemplate: wrapUri(name, each.uriTemplate) })),
     ),
     hidden: offered.flatMap(({ server, tool, held, reason = held ? HELD_REASON : undefined }) =>
-      reason === undefined ? [] : [{ tool: canonicalName(server, tool.name), reason, held }],
+      reason === undefined ? [] : [{ tool: formatToolId(server, tool.name), reason, held }],
     ),
     findResource: createResourceFinder(ordered),
     splitCanonical,
@@ -182,8 +183,8 @@ function ownResultLimit({ pml }: KnownServer["entry"]): number | undefined {
 }
 
 function splitCanonical(canonical: string): Target {
-  const colon = canonical.indexOf(":");
-  return { server: canonical.slice(0, colon), name: canonical.slice(colon + 1) };
+  const { server, tool } = parseToolId(canonical);
+  return { server, name: tool };
 }
 
 const URI_PREFIX = "pml+";

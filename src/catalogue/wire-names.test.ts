@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { canonicalName, createNameTable, type NamedTool } from "./wire-names.ts";
+import { formatToolId } from "./tool-id.ts";
+import { createNameTable, type NamedTool } from "./wire-names.ts";
 
 function tools(server: string, names: readonly string[], transparent = false): NamedTool[] {
   return names.map((tool) => ({ server, tool, transparent }));
@@ -35,7 +36,7 @@ test("ordinary names are readable and reversible", () => {
 
 test("hostile names become legal, distinct ones, also when case and punctuation are lost", () => {
   const table = createNameTable(everything);
-  const wires = everything.map(({ server, tool }) => table.wireName(canonicalName(server, tool)));
+  const wires = everything.map(({ server, tool }) => table.wireName(formatToolId(server, tool)));
   for (const wire of wires) expect(wire).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,49}$/);
   expect(new Set(wires.map((wire) => wire.toLowerCase())).size).toBe(everything.length);
 });
@@ -43,7 +44,7 @@ test("hostile names become legal, distinct ones, also when case and punctuation 
 test("every spelling of a name finds the tool it was made from", () => {
   const table = createNameTable(everything);
   for (const { server, tool } of everything) {
-    const canonical = canonicalName(server, tool);
+    const canonical = formatToolId(server, tool);
     const wire = table.wireName(canonical);
     for (const spelling of [canonical, wire, wire.toUpperCase(), wire.replaceAll("_", "-")]) {
       expect(table.resolve(spelling)).toEqual({ kind: "found", canonical });

@@ -1,3 +1,4 @@
+import { CAPABILITY_PREFIX, formatToolId } from "./tool-id.ts";
 import { createHash } from "node:crypto";
 
 /** A tool of a server as the gateway names it; its canonical name is `server:tool`. */
@@ -18,10 +19,6 @@ export interface NameTable {
   wireName(canonical: string): string;
   /** Accepts the canonical name, the wire name, and what a client may have made of either. */
   resolve(name: string): NameResolution;
-}
-
-export function canonicalName(server: string, tool: string): string {
-  return `${server}:${tool}`;
 }
 
 /**
@@ -63,7 +60,7 @@ export function createNameTable(tools: readonly NamedTool[], own: readonly strin
 function nameServerTools(tools: readonly NamedTool[], taken: ReadonlySet<string>): [string, string][] {
   const byPlainName = Map.groupBy(tools, (tool) => fold(plainName(tool)));
   return tools.map((tool) => {
-    const canonical = canonicalName(tool.server, tool.tool);
+    const canonical = formatToolId(tool.server, tool.tool);
     if (tool.transparent) return [canonical, tool.tool];
     const plain = plainName(tool);
     const rivals = byPlainName.get(fold(plain)) ?? [];
@@ -81,7 +78,7 @@ function takeBackSharedNames(wireNames: Map<string, string>, tools: readonly Nam
     [...sharing.values()].filter(({ length }) => length > 1).flatMap((group) => group.map(([canonical]) => canonical)),
   );
   for (const tool of tools) {
-    const canonical = canonicalName(tool.server, tool.tool);
+    const canonical = formatToolId(tool.server, tool.tool);
     if (tool.transparent && shared.has(canonical)) wireNames.set(canonical, withHash(plainName(tool), canonical));
   }
 }
@@ -113,7 +110,7 @@ export function readCapabilityName(name: string): { readonly canonical: string; 
   const isCut = wire.startsWith("cap__") && wire.length > LONGEST_WIRE_NAME - 2 && HASH_SUFFIX.test(wire);
   return {
     canonical: `${canonical}${at < 0 ? "" : name.slice(at)}`,
-    cut: isCut ? canonical.replace(HASH_SUFFIX, "").slice("cap:".length) : undefined,
+    cut: isCut ? canonical.replace(HASH_SUFFIX, "").slice(CAPABILITY_PREFIX.length) : undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
@@ -59,7 +60,9 @@ export async function readScopeChanges(
           WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) c) AS intents,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('one', from_id, 'other', to_id, 'runs', observed_count)), '[]')
         FROM tool_edge WHERE org = ${org} AND project = ${project} AND source = 'observed' AND last_at > ${from}
-          AND from_id NOT LIKE 'cap:%' AND to_id NOT LIKE 'cap:%') AS pairs`.execute(db);
+          AND from_id NOT LIKE ${`${CAPABILITY_PREFIX}%`} AND to_id NOT LIKE ${`${CAPABILITY_PREFIX}%`}) AS pairs`.execute(
+    db,
+  );
   const row = rows[0];
   if (row === undefined) throw new Error("a query without conditions gave no row");
   const { read_at: readAt, ...changes } = row;
@@ -140,7 +143,7 @@ export async function readCapabilityDetails(
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
     LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = 'cap:' || r.id::text
+    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = ${CAPABILITY_PREFIX} || r.id::text
     WHERE r.org = ${org} AND r.id = ANY(${[...ids]}::uuid[])`.execute(db);
   return new Map(
     rows.map((row) => [

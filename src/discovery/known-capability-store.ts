@@ -1,3 +1,4 @@
+import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
@@ -48,12 +49,12 @@ export async function readKnownCapabilities(
       (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
         ORDER BY count DESC, path_key LIMIT 1) AS path,
       ARRAY(SELECT i.intent FROM discovery_intent i
-        WHERE i.org = r.org AND i.project = ${project} AND i.subject = 'cap:' || r.id::text
+        WHERE i.org = r.org AND i.project = ${project} AND i.subject = ${CAPABILITY_PREFIX} || r.id::text
         ORDER BY i.changed_at DESC LIMIT ${INTENTS_KEPT}) AS intents
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
     LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
-    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = 'cap:' || r.id::text
+    LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = ${CAPABILITY_PREFIX} || r.id::text
     WHERE r.org = ${org} AND r.id = ANY(${[...ids]}::uuid[])`.execute(db);
   return rows.map((row) => ({
     id: row.id,

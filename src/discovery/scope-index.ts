@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
@@ -260,7 +261,7 @@ export class ScopeIndex {
 
 function describeCapability(row: CapabilityDocumentRow): SearchDocument {
   return {
-    id: `cap:${row.id}`,
+    id: formatCapabilityId(row.id),
     kind: "capability",
     server: row.namespace,
     name: row.name,

@@ -1,3 +1,4 @@
+import { formatCallName, recordIdsIn } from "../catalogue/tool-id.ts";
 import type { StaticStructure } from "../analysis/structure.ts";
 import { predictRun, suggestDag, type SuggestedDag } from "../learning/dag-suggester.ts";
 import { declareCapability, declareTool } from "../learning/declaration.ts";
@@ -78,7 +79,6 @@ const MOST_TOOLS = 8;
 const MOST_CAPABILITIES = 5;
 /** So many are looked at for a plan or as rivals of the best. */
 const MOST_CANDIDATES = 30;
-const CAPABILITY = "cap:";
 /** One that failed more often than not is not run unasked. */
 const POOR_RATE = 0.5;
 
@@ -134,7 +134,7 @@ async function rankCapabilities(
   intent: string,
   ranked: readonly Ranked[],
 ): Promise<RankedCapability[]> {
-  const known = await sources.readCapabilities(ranked.map(({ document }) => document.id.slice(CAPABILITY.length)));
+  const known = await sources.readCapabilities(recordIdsIn(ranked.map(({ document }) => document.id)));
   const near = known.map((each) => ({
     known: each,
     nearness: Math.max(0, ...sources.nearness(intent, each.intents)),
@@ -152,7 +152,7 @@ function presentCapability({ known, score }: RankedCapability): CapabilitySugges
   const { intents: _asEvidence, structure: _inThePlan, successCount, ...shown } = known;
   return {
     ...shown,
-    callName: `${CAPABILITY}${known.name}`,
+    callName: formatCallName(known.name),
     score,
     successRate: known.usageCount === 0 ? null : successCount / known.usageCount,
     declaration: declareCapability(known.name, { inputSchema: known.parameters, outputSchema: known.outputSchema }),

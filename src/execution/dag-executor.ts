@@ -1,3 +1,4 @@
+import { parseToolId, type ToolRef } from "../catalogue/tool-id.ts";
 import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { StaticStructure, StructureEdge, StructureNode } from "../analysis/structure.ts";
 import { PmlError } from "../base/errors.ts";
@@ -187,10 +188,10 @@ function collectResult(dag: DagStructure, outcomes: ReadonlyMap<string, TaskOutc
   return values.length === 1 ? (values[0]?.[1] ?? null) : Object.fromEntries(values);
 }
 
-function splitTool(id: string): { server: string; tool: string } {
-  const colon = id.indexOf(":");
-  if (colon <= 0) throw invalid(`"${id}" is not the name of a tool, as server:tool`);
-  return { server: id.slice(0, colon), tool: id.slice(colon + 1) };
+function splitTool(id: string): ToolRef {
+  const ref = parseToolId(id);
+  if (ref.server === "") throw invalid(`"${id}" is not the name of a tool, as server:tool`);
+  return ref;
 }
 
 function invalid(message: string): PmlError {

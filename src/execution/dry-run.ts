@@ -1,3 +1,4 @@
+import { formatCallName, formatToolId } from "../catalogue/tool-id.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { Decision } from "../permissions/plan.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -56,8 +57,8 @@ export class DryRun implements RunHost {
   }
 
   #nameOf(call: Exclude<GuestCall, { kind: "sleep" }>): string {
-    if (call.kind === "capability") return `cap:${call.name}`;
-    return this.#options.tools.findTool(call.server, call.tool)?.id ?? `${call.server}:${call.tool}`;
+    if (call.kind === "capability") return formatCallName(call.name);
+    return this.#options.tools.findTool(call.server, call.tool)?.id ?? formatToolId(call.server, call.tool);
   }
 }
 
@@ -68,7 +69,7 @@ function collectAnswers(journals: DryRunOptions["journals"]): Map<string, CallAn
     for (const entry of entries) {
       const call = entry.kind === "answer" ? calls.get(entry.call) : undefined;
       if (entry.kind !== "answer" || call === undefined || call.target.kind === "sleep") continue;
-      const tool = call.target.kind === "tool" ? call.target.tool : `cap:${call.target.name}`;
+      const tool = call.target.kind === "tool" ? call.target.tool : formatCallName(call.target.name);
       answers.set(callKey(tool, call.args), { ...entry.outcome, clock: entry.clock });
     }
   }

@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { SCOPE_CHANNEL } from "../registry/scope-version-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { JsonValue } from "../base/json.ts";
@@ -202,7 +203,7 @@ function countUses({ run, state, trace }: FinishedRun): Use[] {
     uses: group.length,
     successes: group.filter(({ status }) => status === "success").length,
   }));
-  return [{ subject: `cap:${run.recordId}`, uses: 1, successes: state === "succeeded" ? 1 : 0 }, ...tools];
+  return [{ subject: formatCapabilityId(run.recordId), uses: 1, successes: state === "succeeded" ? 1 : 0 }, ...tools];
 }
 
 interface ResultRow {

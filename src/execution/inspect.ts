@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Capability } from "../registry/capability.ts";
@@ -120,7 +121,7 @@ export class Inspector {
   async capability(scope: Scope, name: string): Promise<CapabilityDetails> {
     const { db, programs } = this.#options;
     const { capability, structure } = await programs.byName({ scope, principal: OWNER }, name);
-    const subject = `cap:${capability.id}`;
+    const subject = formatCapabilityId(capability.id);
     const schemas = await readOutputSchemas(db, scope, [subject]);
     return {
       ...capability,

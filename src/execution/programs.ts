@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { createHash } from "node:crypto";
 import type { AnalysedProgram, StaticStructure } from "../analysis/structure.ts";
 import type { Capability, CapabilitySource, DagStructure, PreparedSource } from "../registry/capability.ts";
@@ -233,7 +234,7 @@ function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, stri
   return structureEdges(structure, (node) => {
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? ids.get(node.capability) : undefined;
-    return id === undefined ? undefined : `cap:${id}`;
+    return id === undefined ? undefined : formatCapabilityId(id);
   });
 }
 

@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import type { StructureNode } from "../analysis/structure.ts";
 import type { Db } from "../db/client.ts";
 import type { GraphEdge } from "../learning/edge-store.ts";
@@ -102,7 +103,7 @@ export class Memory {
     const seen = trace.tasks.flatMap(({ tool, kind, result }) =>
       kind === "tool" && result !== undefined ? [[tool, inferSchema(result)] as const] : [],
     );
-    if (ended.kind === "returned") seen.push([`cap:${run.recordId}`, inferSchema(ended.value)]);
+    if (ended.kind === "returned") seen.push([formatCapabilityId(run.recordId), inferSchema(ended.value)]);
     const key = (subject: string): string => `${run.scope.org}/${run.scope.project}/${subject}`;
     const unknown = [...new Set(seen.map(([subject]) => subject))].filter((each) => !this.#schemas.has(key(each)));
     for (const [subject, schema] of await readOutputSchemas(this.#options.db, run.scope, unknown))
@@ -133,12 +134,12 @@ function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested:
   const subjectOf = (node: StructureNode): string | undefined => {
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? nested.get(node.capability)?.id : undefined;
-    return id === undefined ? undefined : `cap:${id}`;
+    return id === undefined ? undefined : formatCapabilityId(id);
   };
-  const own = `cap:${capability.id}`;
+  const own = formatCapabilityId(capability.id);
   const used = new Set([
     ...trace.tasks.flatMap(({ tool, kind }) => (kind === "tool" ? [tool] : [])),
-    ...[...nested.values()].map(({ id }) => `cap:${id}`),
+    ...[...nested.values()].map(({ id }) => formatCapabilityId(id)),
   ]);
   used.delete(own);
   const contains = [...used].map((to): GraphEdge => ({ from: own, to, type: "contains" }));

@@ -1,3 +1,4 @@
+import { formatToolId } from "../catalogue/tool-id.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import { findClosest } from "../base/closest.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -217,7 +218,7 @@ export class RunCalls implements RunHost {
 export function targetOf(call: GuestCall, tools: ToolDirectory, newRunId: () => string): CallTarget {
   switch (call.kind) {
     case "tool":
-      return { kind: "tool", tool: tools.findTool(call.server, call.tool)?.id ?? `${call.server}:${call.tool}` };
+      return { kind: "tool", tool: tools.findTool(call.server, call.tool)?.id ?? formatToolId(call.server, call.tool) };
     case "capability":
       return { kind: "capability", name: call.name, runId: newRunId() };
     case "sleep":

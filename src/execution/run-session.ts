@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import type { InstrumentedProgram } from "../analysis/structure.ts";
 import type { CapabilitySource } from "../registry/capability.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
@@ -175,8 +176,7 @@ async function delegate(
   args: JsonObject,
   host: RunHost,
 ): Promise<JsonValue> {
-  const colon = toolId.indexOf(":");
-  const [server, tool] = [toolId.slice(0, colon), toolId.slice(colon + 1)];
+  const { server, tool } = parseToolId(toolId);
   const call = { kind: "tool", id: 1, node: "n1", loop: "", server, tool } as const;
   const answer = await host.call({ ...call, args: { ...defaultArgs, ...args } });
   if (!answer.ok) throw new DagFailure("n1", { code: "tool_error", ...answer.error });

@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import { v7 as newId } from "uuid";
 import type { Scope } from "../registry/scope.ts";
 import { contentHash } from "../base/content-hash.ts";
@@ -56,7 +57,7 @@ async function askPerson(
   const use = await permissions.useApproval(scope, plan);
   if (use.kind === "used") return;
   if (use.kind === "refused") throw refused(use.approval);
-  const [server = "", name = ""] = tool.split(/:(.*)/s);
+  const { server, tool: name } = parseToolId(tool);
   const code = `return await mcp[${JSON.stringify(server)}][${JSON.stringify(name)}](args);`;
   const intent = `call ${tool} directly`;
   const approval =

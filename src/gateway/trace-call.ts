@@ -1,3 +1,4 @@
+import { formatToolId } from "../catalogue/tool-id.ts";
 import { type ServerContext, TRACEPARENT_META_KEY } from "@modelcontextprotocol/server";
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { contextOf, findTraceparent, isTracing, tracer } from "../base/tracing.ts";
@@ -36,7 +37,7 @@ export function traceCall<T extends object>(
         found: (server, name) => {
           span.setAttribute("pml.server", server);
           if (name === undefined) return;
-          span.updateName(`${method} ${server}:${name}`);
+          span.updateName(`${method} ${formatToolId(server, name)}`);
           span.setAttribute("pml.tool", name);
         },
       });

@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { isSchema, objectParts, toTypeText } from "./schema-type.ts";
 
@@ -8,7 +9,7 @@ export interface Declared {
 
 /** A tool as programs call it: `mcp.fs.read(args: { path: string }): Promise<{ content: string }>`. */
 export function declareTool(id: string, schemas: Declared): string {
-  const [server = "", tool = ""] = id.split(/:(.*)/s);
+  const { server, tool } = parseToolId(id);
   return `mcp${access(server)}${access(tool)}${signature(schemas)}`;
 }
 

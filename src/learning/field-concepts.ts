@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import { isObject, type JsonSchema } from "../base/json.ts";
 
 /** A field of a result, by where it is in it, and what it may be called elsewhere. */
@@ -36,7 +37,7 @@ function conceptOf(field: string): string {
 /** Fields of a result, two levels deep, lists included. */
 export function outputFields(tool: string, schema: JsonSchema): OutputField[] {
   if (schema["type"] === "string") return [{ path: "$", concepts: new Set([conceptOf("text")]) }];
-  const nouns = splitWords(tool.slice(tool.indexOf(":") + 1)).slice(1);
+  const nouns = splitWords(parseToolId(tool).tool).slice(1);
   return fieldsAt(schema, { prefix: "", owners: nouns, levels: 2 });
 }
 
@@ -75,7 +76,7 @@ function conceptsOf(name: string, owners: readonly string[]): ReadonlySet<string
 
 /** A field of an input is vague in the same way; it can be fed only by what says whose it is. */
 export function inputConcepts(tool: string, field: string): ReadonlySet<string> {
-  const nouns = splitWords(tool.slice(tool.indexOf(":") + 1)).slice(1);
+  const nouns = splitWords(parseToolId(tool).tool).slice(1);
   return conceptsOf(field, VAGUE.has(conceptOf(field)) ? nouns : []);
 }
 

@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import { DATA_FORMATS, findVerb, splitWords } from "./verbs.ts";
 
 /** What a program itself says about what it does. */
@@ -63,7 +64,7 @@ function usesFormat(code: string, format: string): boolean {
 }
 
 function inOrderOfUse(tools: readonly string[], code: string): string[] {
-  const at = (tool: string): number => code.indexOf(tool.slice(tool.indexOf(":") + 1));
+  const at = (tool: string): number => code.indexOf(parseToolId(tool).tool);
   return tools.toSorted((a, b) => at(a) - at(b));
 }
 
@@ -76,9 +77,10 @@ interface ToolWords {
 const LONGEST_TARGET = 3;
 
 /** `slack:slack_list_channels` is to list channels; what stands before the verb is a prefix. */
-function readToolName(tool: string): ToolWords {
-  const server = splitWords(tool.slice(0, tool.indexOf(":")));
-  const words = splitWords(tool.slice(tool.indexOf(":") + 1)).filter((word) => !server.includes(word));
+function readToolName(id: string): ToolWords {
+  const ref = parseToolId(id);
+  const server = splitWords(ref.server);
+  const words = splitWords(ref.tool).filter((word) => !server.includes(word));
   const at = words.findIndex((word) => findVerb(word) !== undefined);
   const found = at < 0 ? undefined : findVerb(words[at] ?? "");
   const verb = found === undefined ? undefined : (TOOL_VERBS[found] ?? found);

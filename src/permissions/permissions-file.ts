@@ -1,3 +1,4 @@
+import { formatToolId } from "../catalogue/tool-id.ts";
 import { z } from "zod";
 import { findClosest } from "../base/closest.ts";
 import { EFFECTS } from "./effect.ts";
@@ -64,7 +65,7 @@ function readList(file: YamlFile, decision: Decision): Rules {
 function readServer(file: YamlFile, path: Path, name: string): Rules {
   const { tools = {}, ...entry } = check(file, path, serverEntry);
   const below = Object.entries(tools).map(([tool, settingsOfTool]) => ({
-    text: `${name}:${tool}`,
+    text: formatToolId(name, tool),
     path: [...path, "tools", tool],
     entry: settingsOfTool,
   }));

@@ -1,3 +1,4 @@
+import { findToolId, type ToolRef } from "../catalogue/tool-id.ts";
 /** `server:tool`, where `*` stands for any characters. A pattern without a colon means every tool of the server. */
 export interface ToolPattern {
   readonly text: string;
@@ -27,10 +28,9 @@ export function createPattern(text: string): ToolPattern {
   };
 }
 
-/** Servers have no colon in their names, tools may. */
-function splitToolId(id: string): { server: string; tool: string } {
-  const at = id.indexOf(":");
-  return at === -1 ? { server: id, tool: "*" } : { server: id.slice(0, at), tool: id.slice(at + 1) };
+/** A server's name alone stands for all of its tools. */
+function splitToolId(id: string): Pick<ToolRef, "server" | "tool"> {
+  return findToolId(id) ?? { server: id, tool: "*" };
 }
 
 /** Takes each piece between wildcards where it first occurs, so that no name and no pattern takes long. */

@@ -1,3 +1,4 @@
+import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { Tx } from "../db/client.ts";
 import type { Scope } from "./scope.ts";
@@ -28,7 +29,7 @@ export async function moveLearned(tx: Tx, { org, project }: Scope, { from, to, v
     SELECT org, ${to}, ${version}, to_record_id, to_version, edge_type, observed_count FROM capability_dependency
     WHERE org = ${org} AND from_record_id = ${from} AND to_record_id <> ${to} ON CONFLICT DO NOTHING`.execute(tx);
   await sql`DELETE FROM capability_dependency WHERE org = ${org} AND from_record_id = ${from}`.execute(tx);
-  await moveEdges(tx, { org, project }, { from: `cap:${from}`, to: `cap:${to}` });
+  await moveEdges(tx, { org, project }, { from: formatCapabilityId(from), to: formatCapabilityId(to) });
   await sql`UPDATE capability_aliases SET record_id = ${to} WHERE org = ${org} AND record_id = ${from}`.execute(tx);
 }
 

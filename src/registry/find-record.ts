@@ -1,3 +1,4 @@
+import { parseCallName } from "../catalogue/tool-id.ts";
 import { findClosest } from "../base/closest.ts";
 import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
@@ -55,7 +56,7 @@ export function aliasWarning({ alias, displayName }: FoundRecord): string | unde
 }
 
 export function notFound(text: string, closest: string | undefined): PmlError {
-  return new PmlError("capability_not_found", `Capability not found: ${text.replace(/^cap:/, "")}`, {
+  return new PmlError("capability_not_found", `Capability not found: ${parseCallName(text)}`, {
     hint:
       closest === undefined
         ? "pml_discover, or pml discover, finds capabilities by intent."

@@ -1,3 +1,4 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
 import type { Scope } from "./scope.ts";
 
 /** A name taken apart. */
@@ -52,7 +53,7 @@ const NAMESPACE_WITHOUT_TOOLS = "util";
 
 /** The server that most of the tools belong to; among equals the first by name. */
 export function inferNamespace(tools: readonly string[]): string {
-  const servers = Map.groupBy(tools, (tool) => tool.slice(0, tool.indexOf(":")));
+  const servers = Map.groupBy(tools, (tool) => parseToolId(tool).server);
   const [most] = [...servers].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1));
   const plain = most?.[0].toLowerCase().replace(/[^a-z0-9]/g, "") ?? "";
   return /^[a-z]/.test(plain) ? plain : NAMESPACE_WITHOUT_TOOLS;

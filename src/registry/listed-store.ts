@@ -1,3 +1,4 @@
+import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
@@ -44,7 +45,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
     FROM chosen c
     JOIN capability_versions v ON v.org = c.org AND v.record_id = c.id AND v.version = c.version
     JOIN reached ON reached.root = c.id
-    LEFT JOIN output_schema o ON o.org = c.org AND o.project = c.project AND o.subject = 'cap:' || c.id
+    LEFT JOIN output_schema o ON o.org = c.org AND o.project = c.project AND o.subject = ${CAPABILITY_PREFIX} || c.id
     ORDER BY c.pinned DESC, c.usage_count DESC, c.display_name`.execute(db);
   return rows.map((row) => ({
     name: row.display_name,

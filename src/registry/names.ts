@@ -1,3 +1,4 @@
+import { parseCallName } from "../catalogue/tool-id.ts";
 import { PmlError } from "../base/errors.ts";
 import { isUnnamed, type NameParts, parseFqdn, parseShortFqdn } from "./fqdn.ts";
 import { parseSpecifier, type Specifier } from "./specifier.ts";
@@ -61,13 +62,12 @@ export type Reference = { readonly specifier: Specifier } & (
   | { readonly kind: "id"; readonly id: string }
 );
 
-const PREFIX = /^cap:/;
 const CROSS_PROJECT = /^([^.:@]+)\.([^.:@]+):(.+)$/;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Anything that stands for a capability, however it is written. */
 export function parseReference(text: string): Reference {
-  const plain = text.replace(PREFIX, "");
+  const plain = parseCallName(text);
   const at = plain.indexOf("@");
   const subject = at < 0 ? plain : plain.slice(0, at);
   const specifier = at < 0 ? { kind: "latest" as const } : parseSpecifier(plain.slice(at + 1));
@@ -84,7 +84,7 @@ export function parseReference(text: string): Reference {
 
 /** A reference as it is repeated to whoever gave it: without prefix and version. */
 export function nameIn(text: string): string {
-  const plain = text.replace(PREFIX, "");
+  const plain = parseCallName(text);
   const at = plain.indexOf("@");
   return at < 0 ? plain : plain.slice(0, at);
 }

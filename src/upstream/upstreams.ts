@@ -1,3 +1,4 @@
+import { isToolOf, parseToolId } from "../catalogue/tool-id.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { ServerDefinition } from "../config/mcp-servers.ts";
 import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
@@ -270,11 +271,10 @@ export class Upstreams implements AsyncDisposable {
   /** What a person refused stays refused, whatever the policy. */
   #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
     if (this.#flags.length === 0) return NO_FLAGS; // as nearly always, and every call asks
-    const prefix = `${definition.name}:`;
     const block = this.#policyOf(definition) === "block";
-    const own = this.#flags.filter(({ toolId }) => toolId.startsWith(prefix));
+    const own = this.#flags.filter(({ toolId }) => isToolOf(toolId, definition.name));
     return new Map(
-      own.map((flag) => [flag.toolId.slice(prefix.length), { ...flag, held: block || flag.state === "refused" }]),
+      own.map((flag) => [parseToolId(flag.toolId).tool, { ...flag, held: block || flag.state === "refused" }]),
     );
   }
 

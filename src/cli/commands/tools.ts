@@ -1,3 +1,4 @@
+import { isToolOf } from "../../catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/client";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
@@ -19,7 +20,7 @@ export const tools: Command = {
   async run(input): Promise<Answer> {
     const [server] = input.args;
     const daemon = await reachDaemon(input);
-    const isWanted = (id: string): boolean => server === undefined || id.startsWith(`${server}:`);
+    const isWanted = (id: string): boolean => server === undefined || isToolOf(id, server);
     if (input.options["asAgent"] === true) {
       const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
       return describeForAgent(listed.filter((tool) => isWanted(readCanonicalName(tool))));

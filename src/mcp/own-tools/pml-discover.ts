@@ -1,3 +1,4 @@
+import { parseRef, recordIdsIn } from "../../catalogue/tool-id.ts";
 import { z } from "zod";
 import type { Scope } from "../../registry/scope.ts";
 import type { Discovery } from "../../discovery/discovery.ts";
@@ -13,7 +14,6 @@ export interface DiscoverParts {
 }
 
 const MOST_RESULTS = 50;
-const CAPABILITY = "cap:";
 
 const input = z.strictObject({
   intent: z.string().min(1).describe("Your goal, in plain English."),
@@ -92,15 +92,14 @@ interface Page extends DiscoverParts {
 }
 
 async function describePage({ page, surface, discovery, scope }: Page): Promise<Found[]> {
-  const ids = page.flatMap(({ document: { id, kind } }) =>
-    kind === "capability" ? [id.slice(CAPABILITY.length)] : [],
-  );
-  const details = await discovery.describeCapabilities(scope, ids);
+  const details = await discovery.describeCapabilities(scope, recordIdsIn(page.map(({ document }) => document.id)));
   return page.flatMap((ranked): Found[] => {
-    const { id, kind } = ranked.document;
-    const offered = kind === "tool" ? surface().findTool(id) : undefined;
-    if (offered !== undefined) return [{ kind: "tool", ranked, offered }];
-    const capability = details.get(id.slice(CAPABILITY.length));
+    const ref = parseRef(ranked.document.id);
+    if (ref.kind === "tool") {
+      const offered = surface().findTool(ranked.document.id);
+      return offered === undefined ? [] : [{ kind: "tool", ranked, offered }];
+    }
+    const capability = details.get(ref.recordId);
     return capability === undefined ? [] : [{ kind: "capability", ranked, capability }];
   });
 }

@@ -1,3 +1,4 @@
+import { formatCallName } from "../../catalogue/tool-id.ts";
 import { z } from "zod";
 import type { CapabilityRecord } from "../../registry/record.ts";
 import { RECORD_SORTS, type Registry } from "../../registry/registry.ts";
@@ -48,7 +49,7 @@ function describe(record: CapabilityRecord): Record<string, unknown> {
   return {
     id,
     name,
-    callName: capabilityWireName(`cap:${name}`),
+    callName: capabilityWireName(formatCallName(name)),
     description: record.description ?? "",
     namespace: record.namespace,
     version: record.version,

@@ -1,3 +1,4 @@
+import { formatCallName } from "../../catalogue/tool-id.ts";
 import type { CapabilityDetails } from "../../discovery/discovery-store.ts";
 import { toTypeText } from "../../learning/schema-type.ts";
 import type { Ranked } from "../../discovery/search.ts";
@@ -20,7 +21,7 @@ const CHARACTERS_PER_TOKEN = 4;
 export function presentFound(found: Found, wishes: Wishes): Presented {
   const { document, score, why, warnings } = found.ranked;
   const warned = warnings.length === 0 ? {} : { warnings };
-  const callName = found.kind === "tool" ? found.offered.wireName : capabilityWireName(`cap:${document.name}`);
+  const callName = found.kind === "tool" ? found.offered.wireName : capabilityWireName(formatCallName(document.name));
   const named = { type: found.kind, id: document.id, name: document.name, callName, score };
   if (wishes.detail === "names") return { ...named, ...warned };
   if (wishes.detail === "brief")

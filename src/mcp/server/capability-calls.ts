@@ -1,3 +1,4 @@
+import { formatCallName } from "../../catalogue/tool-id.ts";
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { type Asker, OWNER, type Scope } from "../../registry/scope.ts";
 import { PmlError } from "../../base/errors.ts";
@@ -85,7 +86,7 @@ export class CapabilityCalls {
     const { capability } = await capabilities.resolve(asker, reference).catch((error: unknown) => {
       throw error instanceof PmlError ? new CapabilityRefused(error.message) : error;
     });
-    const canonical = `cap:${capability.displayName}`;
+    const canonical = formatCallName(capability.displayName);
     const listed = this.lists.known(asker.principal).find((tool) => tool.name === canonical);
     const definition: Tool = listed ?? { name: canonical, inputSchema: { type: "object" } };
     const call: OwnTool["call"] = (input, context) => this.#library.callTool(reference, input, context);
@@ -99,7 +100,7 @@ export class CapabilityCalls {
     const at = canonical.indexOf("@");
     const wire = at < 0 ? name : name.slice(0, name.indexOf("@"));
     const names = await this.#library.capabilities.namesLike(asker, cut);
-    const found = names.find((each) => capabilityWireName(`cap:${each}`) === wire);
-    return found === undefined ? canonical : `cap:${found}${at < 0 ? "" : canonical.slice(at)}`;
+    const found = names.find((each) => capabilityWireName(formatCallName(each)) === wire);
+    return found === undefined ? canonical : `${formatCallName(found)}${at < 0 ? "" : canonical.slice(at)}`;
   }
 }

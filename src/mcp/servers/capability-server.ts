@@ -1,3 +1,4 @@
+import { formatCallName } from "../../catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/server";
 import type { ListedCapability, ListingChoice } from "../../registry/listed-capability.ts";
 import type { Registry, Resolved } from "../../registry/registry.ts";
@@ -9,7 +10,7 @@ import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Effect } from "../../permissions/effect.ts";
 import { askerOf, type CallContext, type OwnAnswer } from "../own-tools/own-tool.ts";
 import { toRunCaller } from "../own-tools/run-caller.ts";
-import { CAPABILITY_PREFIX, toTool } from "./capability-tool.ts";
+import { toTool } from "./capability-tool.ts";
 
 export interface CapabilityServerParts {
   readonly registry: Registry;
@@ -102,7 +103,7 @@ const WARNINGS_KEY = "dev.pml/warnings";
 function describeRun({ capabilityName, version, workflowId, warnings }: ExecuteAnswer): Record<string, JsonValue> {
   return {
     [RUN_KEY]: {
-      capability: `${CAPABILITY_PREFIX}${capabilityName ?? ""}`,
+      capability: formatCallName(capabilityName ?? ""),
       version: version ?? 0,
       run: workflowId ?? "",
     },

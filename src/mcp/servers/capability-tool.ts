@@ -1,16 +1,14 @@
+import { formatCallName } from "../../catalogue/tool-id.ts";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { ListedCapability } from "../../registry/listed-capability.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import { type Effect, moreSevere } from "../../permissions/effect.ts";
 
-/** Capabilities are known to agents by this in front of their names. */
-export const CAPABILITY_PREFIX = "cap:";
-
 /** A capability as an MCP tool. `effects` has what each of its tools does; what is not in it may do anything. */
 export function toTool(capability: ListedCapability, effects: ReadonlyMap<string, Effect>): Tool {
   const { name, description, parameters, output } = capability;
   return {
-    name: `${CAPABILITY_PREFIX}${name}`,
+    name: formatCallName(name),
     description: description ?? `Capability: ${name}`,
     inputSchema: inputSchema(parameters),
     ...(output === undefined ? {} : { outputSchema: usually(output) }),

@@ -1,3 +1,4 @@
+import { formatToolId } from "../../catalogue/tool-id.ts";
 import type { DiscoverResult } from "@modelcontextprotocol/client";
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
@@ -109,11 +110,11 @@ async function writeTools(
   { server, offer, acceptsChanges }: Pick<NewOffer, "server" | "offer" | "acceptsChanges">,
 ): Promise<ToolChange[]> {
   const known = new Map((await readTools(tx, scope, server)).map((row) => [row.tool_id, row]));
-  const offered = new Set(offer.tools.map((tool) => `${server}:${tool.name}`));
+  const offered = new Set(offer.tools.map((tool) => formatToolId(server, tool.name)));
   const changes: ToolChange[] = [];
   const written: ToolRow[] = [];
   for (const tool of firstOfEachName(offer.tools)) {
-    const toolId = `${server}:${tool.name}`;
+    const toolId = formatToolId(server, tool.name);
     const newHash = contentHash(tool);
     const old = known.get(toolId);
     if (old?.content_hash === newHash && old.removed_at === null) continue;
@@ -175,7 +176,7 @@ async function upsertTools(tx: Tx, scope: Scope, tools: readonly ToolRow[]): Pro
 function toRow(scope: Scope, { server, tool, hash }: ToolRow) {
   return {
     ...scope,
-    tool_id: `${server}:${tool.name}`,
+    tool_id: formatToolId(server, tool.name),
     server_id: server,
     name: tool.name,
     title: tool.title ?? null,

@@ -1,3 +1,4 @@
+import { isToolOf } from "../../catalogue/tool-id.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
 import { PmlError } from "../../base/errors.ts";
@@ -49,7 +50,7 @@ export async function decideReviews(db: Db, scope: Scope, request: ReviewRequest
 }
 
 function concerns(toolId: string, subject: string): boolean {
-  return toolId === subject || toolId.startsWith(`${subject}:`);
+  return toolId === subject || isToolOf(toolId, subject);
 }
 
 function describe({ toolId, state, hash, seenAt, accepted, current }: PendingReview): Review {
