@@ -11,9 +11,17 @@ declare module "vitest" {
   }
 }
 
-/** Once for the whole suite: the template of the embedded database, and a PostgreSQL server. */
+/**
+ * Once for the whole suite: the template of the embedded database, and a PostgreSQL server. A script that runs
+ * the suite many times gives the address of one server in `PML_TEST_POSTGRES_URL`.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync(process.execPath, [join(packageRoot, "scripts", "build-template.ts")], { stdio: "inherit" });
+  const running = process.env["PML_TEST_POSTGRES_URL"];
+  if (running !== undefined) {
+    project.provide("postgresUrl", running);
+    return () => Promise.resolve();
+  }
   const server = await startPostgres();
   project.provide("postgresUrl", server.url(""));
   return async () => server[Symbol.asyncDispose]();
