@@ -1,5 +1,5 @@
 import type { Published } from "../registry/published.ts";
-import type { Changed, Registry } from "../registry/registry.ts";
+import type { ChangeOutcome, Registry } from "../registry/registry.ts";
 import type { Signing } from "../registry/signature.ts";
 import { OWNER, type Scope } from "../registry/scope.ts";
 import { watchScopes } from "../registry/scope-watch.ts";
@@ -63,7 +63,7 @@ export interface App extends AsyncDisposable {
   readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
   /** Copies what another gateway published. */
-  adopt(published: Published, name?: string): Promise<Changed>;
+  adopt(published: Published, name?: string): Promise<ChangeOutcome>;
   readonly suggest: Suggest;
   /** Whether an agent may call a tool itself. */
   readonly permitCall: PermitCall;

@@ -1,8 +1,9 @@
 import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
+import type { StaticStructure } from "../analysis/structure.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { JsonSchema } from "../base/json.ts";
 
 /** What is suggested of a capability. */
 export interface KnownCapability {
@@ -15,8 +16,7 @@ export interface KnownCapability {
   readonly successCount: number;
   /** What its results looked like. */
   readonly outputSchema: JsonSchema | undefined;
-  /** A `StaticStructure`. */
-  readonly structure: JsonValue;
+  readonly structure: StaticStructure;
   /** The way most of its runs went. */
   readonly dominantPath: readonly string[] | undefined;
   /** What it was used for, the latest first. */
@@ -37,7 +37,7 @@ export async function readKnownCapabilities(
     description: string | null;
     parameters_schema: JsonSchema | null;
     tools_used: string[];
-    structure: JsonValue;
+    structure: StaticStructure;
     usage_count: number | null;
     success_count: number | null;
     output: JsonSchema | null;

@@ -1,5 +1,4 @@
 import { formatCallName, recordIdsIn } from "../catalogue/tool-id.ts";
-import type { StaticStructure } from "../analysis/structure.ts";
 import { predictRun, suggestDag, type SuggestedDag } from "../learning/dag-suggester.ts";
 import { declareCapability, declareTool } from "../learning/declaration.ts";
 import type { EdgeStatistics } from "../learning/edge-store.ts";
@@ -169,7 +168,7 @@ interface PlanParts {
 async function suggestPlan(sources: SuggestSources, { tools, best, given }: PlanParts) {
   if (best !== undefined && best.score >= (tools[0]?.score ?? 0)) {
     const { structure, dominantPath, parameters } = best.known;
-    return predictRun(structure as unknown as StaticStructure, dominantPath, { parameters, given, score: best.score });
+    return predictRun(structure, dominantPath, { parameters, given, score: best.score });
   }
   const edges = await sources.readEdges(tools.map(({ id }) => id));
   const weights = new Map<string, number>();

@@ -4,7 +4,6 @@ import type { PreparedSource } from "../registry/capability.ts";
 import { NO_SIGNING, type Signing } from "../registry/signature.ts";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
-import type { JsonValue } from "../base/json.ts";
 import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
 import { describeToolSource, type ToolUse } from "./tool-source.ts";
@@ -47,7 +46,7 @@ export class AnalysedPrograms {
       source: { type: "code", code: redactText(code) },
       sourceHash: program.hash,
       parameters: program.parameters,
-      structure: program.structure as unknown as JsonValue,
+      structure: program.structure,
       toolsUsed: program.tools,
       calls: program.capabilities,
     });

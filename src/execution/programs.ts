@@ -12,7 +12,7 @@ import { insertDependencies } from "../registry/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { type GraphEdge, insertInferredEdges } from "../learning/edge-store.ts";
-import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { JsonSchema } from "../base/json.ts";
 import { structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../base/log.ts";
 import { type AnalysedPrograms, keep, SyntaxFailure } from "./analysed-programs.ts";
@@ -90,7 +90,7 @@ export class Programs {
         .update(`dag ${JSON.stringify(dag)}`)
         .digest("hex"),
       parameters: dagParameters(dag),
-      structure: structure as unknown as JsonValue,
+      structure: structure,
       toolsUsed: [...new Set(dag.tasks.map(({ tool }) => tool))].toSorted(),
       calls: [],
     });
@@ -132,7 +132,7 @@ export class Programs {
 
   toRunnable(capability: Capability): Runnable {
     const { source } = capability;
-    const structure = capability.structure as unknown as StaticStructure;
+    const structure = capability.structure;
     const common = { capability, warnings: [], notices: [] };
     switch (source.type) {
       case "code": {
@@ -224,7 +224,7 @@ export class Programs {
     return await db.transaction().execute(async (tx) => {
       const created = await insertCapability(tx, asker, wanted);
       await insertDependencies(tx, asker.scope, { from: created.id, version: created.version, to });
-      await insertInferredEdges(tx, asker.scope, inferredEdges(wanted.structure as unknown as StaticStructure, ids));
+      await insertInferredEdges(tx, asker.scope, inferredEdges(wanted.structure, ids));
       return created;
     });
   }

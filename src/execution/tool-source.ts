@@ -1,7 +1,7 @@
 import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
 import { contentHash } from "../base/content-hash.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonSchema } from "../base/json.ts";
 import type { CallableTool } from "./ports.ts";
 import { redact } from "./redact.ts";
 
@@ -20,7 +20,7 @@ export function describeToolSource({ id, inputSchema = {} }: CallableTool, wante
     source,
     sourceHash: contentHash(source),
     parameters: withDefaults(inputSchema, defaultArgs),
-    structure: structureOf(id, inputSchema, defaultArgs) as unknown as JsonValue,
+    structure: structureOf(id, inputSchema, defaultArgs),
     toolsUsed: [id],
     calls: [],
   };

@@ -1,5 +1,5 @@
 import type { Published } from "../registry/published.ts";
-import type { Changed, Registry } from "../registry/registry.ts";
+import type { ChangeOutcome, Registry } from "../registry/registry.ts";
 import type { Asker } from "../registry/scope.ts";
 import type { Signing } from "../registry/signature.ts";
 import { checkVersion } from "./check-signatures.ts";
@@ -14,7 +14,7 @@ export interface AdoptParts {
 
 /** Makes a copy of what another gateway published. It is listed after its first success here, like any new program. */
 export function createAdopt({ registry, asker, signing, signatureRequired }: AdoptParts) {
-  return async (published: Published, name: string = published.display_name): Promise<Changed> => {
+  return async (published: Published, name: string = published.display_name): Promise<ChangeOutcome> => {
     const { code, description, tags, fqdn, version, version_tag: versionTag } = published;
     checkVersion(signing, signatureRequired, {
       record_id: fqdn,

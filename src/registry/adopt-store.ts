@@ -4,14 +4,14 @@ import type { Tx } from "../db/client.ts";
 import type { Scope } from "./scope.ts";
 
 export interface Adoption {
-  /** A record with a single version. */
+  /** Id of a record that has a single version. */
   readonly from: string;
-  /** The record, and the version of it, that the other one has become. */
+  /** The record and version that `from` became. */
   readonly to: string;
   readonly version: number;
 }
 
-/** Everything that was learned of one record goes over to another, as what is known of that version. */
+/** Moves runs, traces, statistics, dependencies, edges and aliases of one record to a version of another. */
 export async function moveLearned(tx: Tx, { org, project }: Scope, { from, to, version }: Adoption): Promise<void> {
   for (const table of ["execution_run", "execution_trace", "capability_path", "capability_decision"]) {
     await sql`UPDATE ${sql.table(table)} SET record_id = ${to}, version = ${version}

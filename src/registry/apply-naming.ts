@@ -18,25 +18,25 @@ import type { ChangedVia, Naming } from "./registry.ts";
 import { findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker, Scope } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
-import { copyVersion, nextVersion, readVersionMarks, setCurrentVersion, setSource } from "./version-store.ts";
+import { copyVersion, nextVersion, readVersionSummaries, setCurrentVersion, setSource } from "./version-store.ts";
 
 export interface ProgramToName {
   readonly asker: Asker;
   readonly id: string;
   readonly naming: Naming;
   readonly via: ChangedVia;
-  /** Nobody has known it under its old name. */
+  /** True for a draft: its old name is not in use anywhere and needs no alias. */
   readonly fresh: boolean;
 }
 
-interface Named {
-  /** Of the record that the program is now: its own, or the one it has become a version of. */
+interface NamingOutcome {
+  /** Id of the program's own record, or of the record it became a version of. */
   readonly id: string;
   readonly warnings: readonly string[];
 }
 
-/** Gives a program the name that was asked for, or makes it a version of whatever has that name. */
-export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramToName): Promise<Named> {
+/** Gives a program the requested name, or adds it as a version to the record that holds that name. */
+export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramToName): Promise<NamingOutcome> {
   const { asker, id, naming } = program;
   const record = await getById(tx, asker, id);
   const { name, warnings } = checkName(naming.name, record.namespace, policy);
@@ -56,7 +56,7 @@ export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramTo
   return { id, warnings };
 }
 
-/** Throws where the name could not be had anyway, before anything runs for it. */
+/** Throws before a run starts if its program could not get the requested name afterwards. */
 export async function checkNaming(
   db: Db,
   policy: NamePolicy,
@@ -78,7 +78,7 @@ export async function checkNaming(
 export interface NameCheck {
   readonly asker: Asker;
   readonly naming: Naming;
-  /** What the program is already, if it is known. */
+  /** The program's existing capability, if there is one. */
   readonly current: { readonly displayName: string } | undefined;
   readonly defaultNamespace: string;
 }
@@ -105,7 +105,7 @@ async function giveName(
   });
 }
 
-/** A version cannot be changed, so that a tag that comes later makes one more of the same source. */
+/** Versions are immutable, so a tag for an existing version goes on a copy of it, which becomes current. */
 async function ensureTag(
   tx: Tx,
   asker: Asker,
@@ -113,7 +113,7 @@ async function ensureTag(
 ): Promise<void> {
   const { scope, principal } = asker;
   const tag = checkVersionTag(naming.versionTag ?? "");
-  const marks = await readVersionMarks(tx, scope.org, record.id);
+  const marks = await readVersionSummaries(tx, scope.org, record.id);
   if (marks.some(({ versionTag, version }) => versionTag === tag && version === record.version)) return;
   await refuseTakenTag(tx, scope, { id: record.id, tag });
   const version = await nextVersion(tx, scope, record.id);
@@ -124,7 +124,7 @@ async function ensureTag(
   await setCurrentVersion(tx, scope, { ...row, recordId: record.id, version });
 }
 
-/** What was a program of its own becomes the current version of another record, with all that was learned of it. */
+/** Turns a record into the current version of another one and moves its runs and statistics along. */
 export async function becomeVersion(
   tx: Tx,
   { asker, naming, fresh, via }: Omit<ProgramToName, "id">,
@@ -194,7 +194,7 @@ export async function refuseTakenTag(
 ): Promise<void> {
   if (tag === undefined) return;
   const wanted = checkVersionTag(tag);
-  const holder = (await readVersionMarks(db, org, id)).find(({ versionTag }) => versionTag === wanted);
+  const holder = (await readVersionSummaries(db, org, id)).find(({ versionTag }) => versionTag === wanted);
   if (holder === undefined) return;
   throw new PmlError("version_tag_taken", `Version ${holder.version} already has the tag ${wanted}`, {
     hint: "Versions never change: choose another tag.",
@@ -203,7 +203,7 @@ export async function refuseTakenTag(
 
 async function getById(tx: Tx, asker: Asker, id: string): Promise<FoundRecord> {
   const found = await findRecord(tx, asker, { kind: "id", id, specifier: { kind: "latest" } });
-  if (found === undefined) throw new Error(`record ${id} is not there`);
+  if (found === undefined) throw new Error(`record ${id} does not exist`);
   return found;
 }
 
@@ -211,7 +211,7 @@ function alreadyNamed(name: string): string {
   return `This program is the capability ${name} already; dns:rename gives it another name`;
 }
 
-/** Where a program gets a name, and not where one is changed. */
+/** Hint for naming a program; a rename offers no `on_conflict`. */
 const CONFLICT_HINT = 'Choose another name, or pass on_conflict: "version" or "suffix".';
 
 export function nameTaken(

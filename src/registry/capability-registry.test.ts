@@ -18,7 +18,7 @@ function openRegistry({ db }: DatabaseClient, policy: Partial<{ strict: boolean;
 }
 
 let next = 0;
-/** A scope of its own for each test. */
+/** Creates a separate scope for each test. */
 function newAsker(org = `org${++next}`, project = "web"): Asker {
   return { scope: { org, project }, principal: OWNER };
 }
@@ -113,7 +113,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     ).rejects.toThrow("append-only");
   });
 
-  test("what is shared is found in the order of visibility, and what is private is not there for others", async () => {
+  test("shared records resolve in order of visibility, and private ones are hidden from others", async () => {
     const asker = newAsker();
     const shared = elsewhere(asker, "shared");
     const other = elsewhere(asker, "other");
@@ -124,7 +124,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     expect((await registry.resolve(asker, "fs:read")).capability.scope.project).toBe("web");
     const crossing = `cap:${asker.scope.org}.shared:fs:read`;
     expect((await registry.resolve(asker, crossing)).capability.scope.project).toBe("shared");
-    // somebody else in the same project sees the shared one instead of the private one
+    // another principal of the project sees the shared record instead of the private one
     expect((await registry.resolve(somebody(asker), "fs:read")).capability.scope.project).toBe("other");
     await expect(registry.rename(asker, { from: crossing, to: "fs:mine", via: "user" })).rejects.toMatchObject({
       code: "capability_foreign",
@@ -222,7 +222,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     });
   });
 
-  test("whoever comes at the same time gets the name once", async () => {
+  test("concurrent requests for one name give it once", async () => {
     const asker = newAsker();
     const rival = openRegistry(client);
     const tries = Array.from({ length: 6 }, (_, index) =>
@@ -249,7 +249,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
       { by: elsewhere(asker, "shared"), visibility: "org" },
       { by: newAsker(), visibility: "public" },
     ] as const;
-    // Names of one namespace, so that what other tests share is not seen.
+    // One namespace of its own keeps records of other tests out.
     const namespace = `many${engine}`;
     for (const [at, { by, visibility }] of places.entries()) {
       for (const letter of ["a", "b"]) {

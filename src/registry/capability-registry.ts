@@ -10,10 +10,18 @@ import { isUnnamed } from "./fqdn.ts";
 import { NameCache } from "./name-cache.ts";
 import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
-import { countRecords, queryRecords, type Reach } from "./query-store.ts";
+import { countRecords, queryRecords, type PageRequest } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
-import type { Changed, RecordPage, RecordQuery, Registry, Renamed, Resolved, ResolveOptions } from "./registry.ts";
+import type {
+  ChangeOutcome,
+  RecordPage,
+  RecordQuery,
+  Registry,
+  RenameOutcome,
+  Resolved,
+  ResolveOptions,
+} from "./registry.ts";
 import { aliasRecord, renameRecord, retireAlias } from "./rename-record.ts";
 import type { Asker } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
@@ -23,23 +31,23 @@ import { insertDependencies } from "./version-store.ts";
 export interface RegistryOptions {
   readonly db: Db;
   readonly policy: () => NamePolicy;
-  /** Analyses a program; throws where it cannot be kept. */
+  /** Analyses a program; throws if it cannot be stored. */
   readonly prepare: (code: string) => PreparedSource;
 }
 
-type Request<Method extends keyof Registry> = Parameters<Registry[Method]>[1];
+type RequestOf<Method extends keyof Registry> = Parameters<Registry[Method]>[1];
 
-const MOST_NAMES_KEPT = 5_000;
-const MOST_COUNTS_KEPT = 500;
-/** What is filtered by these changes without anybody being told. */
-const UNTOLD = ["routing", "health", "states", "createdBy"] as const;
+const MAX_CACHED_NAMES = 5_000;
+const MAX_CACHED_COUNTS = 500;
+/** Filters over columns that change without a change notification; counts with them are not cached. */
+const UNNOTIFIED_FILTERS = ["routing", "health", "states", "createdBy"] as const;
 
-/** The registry over the database, with what was looked up lately in memory. */
+/** The registry over the database, with caches of resolved names and counts. */
 export class CapabilityRegistry implements Registry {
   readonly #options: RegistryOptions;
-  readonly #resolved = new NameCache<Resolved>(MOST_NAMES_KEPT);
-  /** Counting takes longer than everything else about a page. */
-  readonly #counts = new NameCache<number>(MOST_COUNTS_KEPT);
+  readonly #resolved = new NameCache<Resolved>(MAX_CACHED_NAMES);
+  /** Cached because counting takes longer than reading the page itself. */
+  readonly #counts = new NameCache<number>(MAX_CACHED_COUNTS);
   readonly #listeners = new Set<() => void>();
 
   constructor(options: RegistryOptions) {
@@ -51,7 +59,7 @@ export class CapabilityRegistry implements Registry {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Something changed, here or on another gateway: everything is read again. */
+  /** Clears the caches and notifies the listeners after a change on this or another gateway. */
   forget(): void {
     this.#resolved.clear();
     this.#counts.clear();
@@ -64,7 +72,7 @@ export class CapabilityRegistry implements Registry {
     return this.#resolved.find(key) ?? this.#resolved.load(key, () => this.#resolve(asker, reference, options));
   }
 
-  /** By the name that agents and people use. */
+  /** Resolves a display name. */
   async resolveByName(name: string, asker: Asker): Promise<Resolved["capability"]> {
     return (await this.resolve(asker, name)).capability;
   }
@@ -96,7 +104,7 @@ export class CapabilityRegistry implements Registry {
     return this.#page(asker, { ...query, ownOnly: true });
   }
 
-  async rename(asker: Asker, { from, to, via }: Request<"rename">): Promise<Renamed> {
+  async rename(asker: Asker, { from, to, via }: RequestOf<"rename">): Promise<RenameOutcome> {
     const policy = this.#options.policy();
     const renamed = await this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, from);
@@ -106,15 +114,15 @@ export class CapabilityRegistry implements Registry {
     return renamed;
   }
 
-  tag(asker: Asker, { name, ...marks }: Request<"tag">): Promise<Changed> {
+  tag(asker: Asker, { name, ...settings }: RequestOf<"tag">): Promise<ChangeOutcome> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
-      await tagRecord(tx, asker, { record, marks });
+      await tagRecord(tx, asker, { record, settings });
       return done(tx, asker, record.id);
     });
   }
 
-  alias(asker: Asker, { name, alias }: Request<"alias">): Promise<Changed> {
+  alias(asker: Asker, { name, alias }: RequestOf<"alias">): Promise<ChangeOutcome> {
     const policy = this.#options.policy();
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
@@ -122,7 +130,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  retireAlias(asker: Asker, { name, alias }: Request<"retireAlias">): Promise<Changed> {
+  retireAlias(asker: Asker, { name, alias }: RequestOf<"retireAlias">): Promise<ChangeOutcome> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
       await retireAlias(tx, asker, { record, alias });
@@ -130,7 +138,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async fork(asker: Asker, { source: reference, name: wanted }: Request<"fork">): Promise<Changed> {
+  async fork(asker: Asker, { source: reference, name: wanted }: RequestOf<"fork">): Promise<ChangeOutcome> {
     const { db, policy } = this.#options;
     const source = await getRecord(db, asker, reference);
     const version = await versionOf(db, source, source.reference.specifier);
@@ -142,13 +150,13 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async merge(asker: Asker, { sources, name, code }: Request<"merge">): Promise<Changed> {
+  async merge(asker: Asker, { sources, name, code }: RequestOf<"merge">): Promise<ChangeOutcome> {
     const steps = await Promise.all(sources.map((source) => this.#step(asker, source)));
     const description = `Pipeline of ${steps.map((step) => step.name).join(", ")}`;
     return this.save(asker, { code: code ?? pipelineOf(steps), name, description });
   }
 
-  archive(asker: Asker, reference: string): Promise<Changed> {
+  archive(asker: Asker, reference: string): Promise<ChangeOutcome> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, reference);
       await archiveRecord(tx, asker, record);
@@ -156,7 +164,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  remove(asker: Asker, reference: string): Promise<Changed> {
+  remove(asker: Asker, reference: string): Promise<ChangeOutcome> {
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, reference);
       await removeRecord(tx, asker, record);
@@ -164,12 +172,12 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  restore(asker: Asker, reference: string): Promise<Changed> {
+  restore(asker: Asker, reference: string): Promise<ChangeOutcome> {
     const policy = this.#options.policy();
     return this.#change(asker, async (tx) => done(tx, asker, await restoreRecord(tx, asker, { reference, policy })));
   }
 
-  async update(asker: Asker, { name, code, ...rest }: Request<"update">): Promise<Changed> {
+  async update(asker: Asker, { name, code, ...rest }: RequestOf<"update">): Promise<ChangeOutcome> {
     const prepared = this.#options.prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
     return this.#change(asker, async (tx) => {
@@ -179,7 +187,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async save(asker: Asker, { code, forkedFrom, ...naming }: Request<"save">): Promise<Changed> {
+  async save(asker: Asker, { code, forkedFrom, ...naming }: RequestOf<"save">): Promise<ChangeOutcome> {
     const { policy, prepare } = this.#options;
     const prepared = prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
@@ -194,7 +202,7 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async feedback(asker: Asker, { name, success, latencyMs = 0 }: Request<"feedback">): Promise<CapabilityRecord> {
+  async feedback(asker: Asker, { name, success, latencyMs = 0 }: RequestOf<"feedback">): Promise<CapabilityRecord> {
     const { db } = this.#options;
     const { id, scope } = await getRecord(db, asker, name);
     if (scope.org !== asker.scope.org) throw notFound(name, undefined);
@@ -202,13 +210,13 @@ export class CapabilityRegistry implements Registry {
     return readRecord(db, scope.org, { id });
   }
 
-  /** Before a program runs that is to be named. */
+  /** Checks the name before the program runs. */
   checkNaming(check: NameCheck): Promise<readonly string[]> {
     return checkNaming(this.#options.db, this.#options.policy(), check);
   }
 
-  /** After it succeeded. */
-  nameProgram(program: ProgramToName): Promise<Changed> {
+  /** Names the program after it succeeded. */
+  nameProgram(program: ProgramToName): Promise<ChangeOutcome> {
     const { asker } = program;
     return this.#change(asker, async (tx) => {
       const { id, warnings } = await applyNaming(tx, this.#options.policy(), program);
@@ -216,23 +224,23 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async #page(asker: Asker, query: RecordQuery & Reach): Promise<RecordPage> {
+  async #page(asker: Asker, query: PageRequest): Promise<RecordPage> {
     const page = await queryRecords(this.#options.db, asker, query);
     return { ...page, total: query.cursor === undefined ? await this.#count(asker, query) : undefined };
   }
 
-  async #count(asker: Asker, query: RecordQuery & Reach): Promise<number> {
+  async #count(asker: Asker, query: PageRequest): Promise<number> {
     const { sortBy: _order, limit: _size, offset: _place, cursor: _end, ...wanted } = query;
     const count = (): Promise<number> => countRecords(this.#options.db, asker, wanted);
-    if (UNTOLD.some((key) => wanted[key] !== undefined)) return count();
+    if (UNNOTIFIED_FILTERS.some((key) => wanted[key] !== undefined)) return count();
     const key = JSON.stringify([asker, wanted]);
     return this.#counts.find(key) ?? this.#counts.load(key, count);
   }
 
-  /** Ids of the records a program calls, as far as they are there. */
+  /** Ids of the records that a program calls; skips names that do not resolve. */
   async #recordsCalled(asker: Asker, { calls }: PreparedSource): Promise<string[]> {
     const found = await Promise.all(
-      calls.map((name) => this.resolve(asker, name, { inCode: true }).catch(() => undefined)), // the call itself will say so
+      calls.map((name) => this.resolve(asker, name, { inCode: true }).catch(() => undefined)), // unknown names fail at the call
     );
     return found.flatMap((each) => (each === undefined ? [] : [each.capability.id]));
   }
@@ -248,7 +256,7 @@ export class CapabilityRegistry implements Registry {
   async #resolve(asker: Asker, text: string, options: ResolveOptions): Promise<Resolved> {
     const { db } = this.#options;
     const found = await getRecord(db, asker, text, options);
-    // Code of strangers never runs because of its name.
+    // A foreign organisation's code runs only under its FQDN, never because a short name happens to match.
     const isForeign = found.scope.org !== asker.scope.org && found.reference.kind !== "fqdn";
     if (found.recordType !== "capability" || isForeign) throw notFound(text, undefined);
     if (found.state === "archived") {
@@ -262,7 +270,7 @@ export class CapabilityRegistry implements Registry {
     return { capability, warning: aliasWarning(found) };
   }
 
-  /** One transaction, told after its commit. */
+  /** Runs `work` in one transaction under the name lock; notifies after the commit. */
   async #change<T>(asker: Asker, work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await this.#options.db.transaction().execute(async (tx) => {
       await lockNames(tx, asker.scope);
@@ -275,11 +283,11 @@ export class CapabilityRegistry implements Registry {
   }
 }
 
-async function done(tx: Tx, { scope }: Asker, id: string, warnings: readonly string[] = []): Promise<Changed> {
+async function done(tx: Tx, { scope }: Asker, id: string, warnings: readonly string[] = []): Promise<ChangeOutcome> {
   return { record: await readRecord(tx, scope.org, { id }), warnings };
 }
 
-/** As short as it can be and still be found from there. */
+/** The shortest name that resolves to the capability from the caller's scope. */
 function nameFor({ scope }: Asker, { scope: its, displayName, fqdn }: Resolved["capability"]): string {
   if (its.org !== scope.org) return fqdn;
   return its.project === scope.project ? displayName : `${its.org}.${its.project}:${displayName}`;

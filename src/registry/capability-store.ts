@@ -1,8 +1,16 @@
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
+import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
-import type { JsonSchema, JsonValue } from "../base/json.ts";
-import type { CachePolicy, Capability, CapabilitySource, DagStructure, PreparedSource } from "./capability.ts";
+import type { JsonSchema } from "../base/json.ts";
+import {
+  type CachePolicy,
+  type Capability,
+  type CapabilitySource,
+  type DagStructure,
+  type PreparedSource,
+  toStructure,
+} from "./capability.ts";
 import { formatFqdn, unnamed } from "./fqdn.ts";
 import { type Asker, OWNER, type Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
@@ -14,7 +22,7 @@ export interface NewCapability extends PreparedSource {
   readonly versionTag?: string;
 }
 
-/** What a program is already, for somebody; a private one of somebody else's it is not. */
+/** Finds the capability that has this source, among the records the caller may see. */
 export async function findCapabilityBySource(
   db: Db | Tx,
   asker: Asker,
@@ -44,7 +52,7 @@ export async function findCapabilityById(
   return rows[0] && toCapability(rows[0]);
 }
 
-/** Makes a draft of it. Whoever comes second with the same program in the same scope gets the first one's. */
+/** Inserts a draft, or returns the existing capability if the scope already has one with the same source. */
 export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapability): Promise<Capability> {
   const { scope, principal } = asker;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
@@ -65,11 +73,11 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
     .execute();
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
   const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
-  if (created === undefined) throw new Error(`capability ${id} was inserted and is not there`);
+  if (created === undefined) throw new Error(`capability ${id} was inserted but cannot be read`);
   return created;
 }
 
-/** The owner of the gateway is nobody in particular. */
+/** Changes by the gateway's owner have no creator id. */
 export function creatorId(principal: string): string | null {
   return principal === OWNER ? null : principal;
 }
@@ -77,7 +85,7 @@ export function creatorId(principal: string): string | null {
 const SHORTEST_HASH = 4;
 const LONGEST_HASH = 64;
 
-/** Names and FQDNs of drafts are made of their source; where two begin the same they get more of it. */
+/** Names a draft after its source hash, with a longer prefix if another draft has the same one. */
 async function insertDraft(
   tx: Tx,
   scope: Scope,
@@ -124,7 +132,7 @@ interface CapabilityRow {
   source: { dagStructure?: DagStructure; toolId?: string } | null;
   source_hash: string;
   parameters_schema: JsonSchema;
-  structure: JsonValue;
+  structure: Partial<StaticStructure> | null;
   tools_used: string[];
   description: string | null;
   cache_policy: CachePolicy | null;
@@ -149,7 +157,7 @@ function toCapability(row: CapabilityRow): Capability {
       row.source_kind === "code" ? { type: "code", code: row.code_snippet ?? "" } : (row.source as CapabilitySource),
     sourceHash: row.source_hash,
     parameters: row.parameters_schema,
-    structure: row.structure,
+    structure: toStructure(row.structure),
     toolsUsed: row.tools_used,
     description: row.description ?? undefined,
     cachePolicy: row.cache_policy ?? "none",
@@ -173,7 +181,7 @@ export async function readUsage(db: Db, { org }: Scope, id: string): Promise<Cap
   return { count: row?.usage_count ?? 0, successes: row?.success_count ?? 0 };
 }
 
-/** Names of what a capability calls. */
+/** Display names of the capabilities that a capability calls. */
 export async function listDependencies(db: Db, { org }: Scope, id: string): Promise<string[]> {
   const rows = await db
     .selectFrom("capability_dependency as d")

@@ -1,5 +1,6 @@
+import type { StaticStructure } from "../analysis/structure.ts";
 import type { Scope } from "./scope.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonSchema } from "../base/json.ts";
 
 /** One step of a DAG. Arguments may be references into earlier results: `{"$ref": "read.content"}`. */
 export interface DagTask {
@@ -9,7 +10,7 @@ export interface DagTask {
   readonly dependsOn?: readonly string[];
   /** Runs only when this reference (or its negation with a leading `!`) holds. */
   readonly condition?: string;
-  /** Its failure does not end the run; what depends on it gets null. */
+  /** The run continues if this task fails; dependent tasks get null. */
   readonly safeToFail?: boolean;
 }
 
@@ -17,7 +18,6 @@ export interface DagStructure {
   readonly tasks: readonly DagTask[];
 }
 
-/** What a capability does. */
 export type CapabilitySource =
   | { readonly type: "code"; readonly code: string }
   | { readonly type: "dag"; readonly dagStructure: DagStructure }
@@ -26,13 +26,12 @@ export type CapabilitySource =
 export type CapabilityState = "draft" | "active" | "archived" | "deleted";
 
 export const CACHE_POLICIES = ["none", "memoize", "persistent"] as const;
-/** How long answers may be remembered: not at all, while the process lives, or in the database. */
+/** Where results may be cached: nowhere, in the process, or in the database. */
 export type CachePolicy = (typeof CACHE_POLICIES)[number];
 
-/** One version of a capability, with everything that is needed to run it. */
+/** One version of a capability, with everything needed to run it. */
 export interface Capability {
   readonly id: string;
-  /** Where it belongs. */
   readonly scope: Scope;
   readonly version: number;
   readonly displayName: string;
@@ -41,30 +40,35 @@ export interface Capability {
   readonly source: CapabilitySource;
   readonly sourceHash: string;
   readonly parameters: JsonSchema;
-  /** A `StaticStructure`; kept as it was when the version was made. */
-  readonly structure: JsonValue;
+  /** As analysed when the version was written; empty for versions without one. */
+  readonly structure: StaticStructure;
   readonly toolsUsed: readonly string[];
   readonly description: string | undefined;
   readonly cachePolicy: CachePolicy;
   readonly ttlSeconds: number | undefined;
-  /** Versions of other capabilities, by id, that it first succeeded with. */
+  /** Versions of called capabilities, by id, from the first successful run. */
   readonly pins: Readonly<Record<string, number>>;
 }
 
-/** A program, analysed, as it is kept. */
+/** A program after analysis, ready to be stored. */
 export interface PreparedSource {
   readonly source: CapabilitySource;
   readonly sourceHash: string;
   readonly parameters: JsonSchema;
-  readonly structure: JsonValue;
+  readonly structure: StaticStructure;
   readonly toolsUsed: readonly string[];
   /** Names of the capabilities it calls. */
   readonly calls: readonly string[];
-  /** Left out: nobody vouches for it. */
+  /** Left out for an unsigned program. */
   readonly signature?: string;
 }
 
-/** The program text, where the capability is one. */
+/** The program text; null for a DAG or a tool. */
 export function getCapabilityCode({ source }: Pick<Capability, "source">): string | null {
   return source.type === "code" ? source.code : null;
+}
+
+/** Reads the `structure` column, which is null for server records. */
+export function toStructure(stored: Partial<StaticStructure> | null): StaticStructure {
+  return { nodes: stored?.nodes ?? [], edges: stored?.edges ?? [] };
 }

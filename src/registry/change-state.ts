@@ -5,7 +5,7 @@ import { creatorId } from "./capability-store.ts";
 import { notFound } from "./find-record.ts";
 import { type NamePolicy, parseReference } from "./names.ts";
 import { findNameHolder, writeAudit } from "./naming-store.ts";
-import type { Marks } from "./registry.ts";
+import type { RecordSettings } from "./registry.ts";
 import { findDeleted, findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
 
@@ -25,7 +25,7 @@ export async function removeRecord(tx: Tx, asker: Asker, { id, displayName }: Fo
   await writeAudit(tx, asker, { action: "delete", subject: displayName });
 }
 
-/** Returns its id. */
+/** Restores an archived or deleted record and returns its id. */
 export async function restoreRecord(
   tx: Tx,
   asker: Asker,
@@ -50,9 +50,9 @@ export async function restoreRecord(
 export async function tagRecord(
   tx: Tx,
   asker: Asker,
-  { record, marks }: { readonly record: FoundRecord; readonly marks: Marks },
+  { record, settings }: { readonly record: FoundRecord; readonly settings: RecordSettings },
 ): Promise<void> {
-  const { tags, cachePolicy, ttlSeconds } = marks;
+  const { tags, cachePolicy, ttlSeconds } = settings;
   await tx
     .updateTable("capability_records")
     .set({
@@ -65,5 +65,5 @@ export async function tagRecord(
     .where("org", "=", asker.scope.org)
     .where("id", "=", record.id)
     .execute();
-  await writeAudit(tx, asker, { action: "tag", subject: record.displayName, details: { ...marks } });
+  await writeAudit(tx, asker, { action: "tag", subject: record.displayName, details: { ...settings } });
 }

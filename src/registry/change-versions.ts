@@ -24,18 +24,18 @@ import {
 interface Update extends Omit<NewVersion, "code"> {
   readonly record: FoundRecord;
   readonly prepared: PreparedSource;
-  /** Records it calls. */
+  /** Ids of the records that the new version calls. */
   readonly calls: readonly string[];
 }
 
-/** Returns what there is to say about it. */
+/** Adds a version and returns the warnings. */
 export async function addVersion(tx: Tx, asker: Asker, update: Update): Promise<readonly string[]> {
   const { scope, principal } = asker;
   const { record, prepared, changeSummary, description } = update;
   const tag = update.versionTag === undefined ? undefined : checkVersionTag(update.versionTag);
   const known = await findCapabilityBySource(tx, asker, prepared.sourceHash);
   if (known?.id === record.id && known.version === record.version && tag === undefined)
-    return [`Nothing changed: this is version ${known.version} of ${record.displayName} already`];
+    return [`Nothing changed: this is already version ${known.version} of ${record.displayName}`];
   if (known !== undefined && known.id !== record.id && isUnnamed(known.displayName)) {
     const other = await findRecord(tx, asker, { kind: "id", id: known.id, specifier: { kind: "latest" } });
     if (other !== undefined) {
@@ -65,7 +65,7 @@ export interface Fork {
   readonly name: string;
 }
 
-/** Copies a version into the asker's scope, as the first version of a record of its own. */
+/** Copies a version into the caller's scope as the first version of a new record. */
 export async function forkRecord(
   tx: Tx,
   asker: Asker,
@@ -77,7 +77,7 @@ export async function forkRecord(
   if (holder !== undefined) throw nameTaken(name.displayName, holder, scope);
   const id = newId();
   const by = creatorId(principal);
-  // Under its id until it has a version to take its name from.
+  // The id serves as the hash until the copied version provides one.
   await sql`
     INSERT INTO capability_records (org, project, id, record_type, fqdn, display_name, namespace, action, hash, state, description,
       tags, routing, ttl_seconds, cache_policy, parent_id, forked_from, forked_from_fqdn, created_by, updated_by)
@@ -101,14 +101,14 @@ export async function forkRecord(
   return { id, warnings };
 }
 
-/** Server records have a namespace that no capability may have. */
+/** A copy of a server record keeps the `mcp` namespace, which `checkName` refuses for capabilities. */
 function checkForkName(wanted: string, source: FoundRecord, policy: NamePolicy) {
   if (source.recordType === "capability") return checkName(wanted, source.namespace, policy);
   const action = wanted.slice(wanted.indexOf(":") + 1);
   return { name: { displayName: wanted, namespace: source.namespace, action }, warnings: [] };
 }
 
-/** What it calls is known by its names, so in another organisation it is looked up anew. */
+/** Skipped across organisations: the copy calls by name, and those names resolve differently there. */
 async function copyDependencies(
   tx: Tx,
   { scope }: Asker,
@@ -121,7 +121,7 @@ async function copyDependencies(
     WHERE org = ${scope.org} AND from_record_id = ${source.id} AND from_version = ${version}`.execute(tx);
 }
 
-/** A program in which each gets the arguments with the result of the one before laid over them. */
+/** Builds a program that calls the steps in order; each gets `args` overlaid with the previous result. */
 export function pipelineOf(
   steps: readonly { readonly name: string; readonly onlyParameter: string | undefined }[],
 ): string {
@@ -140,7 +140,7 @@ export function pipelineOf(
 }
 
 export function refuseUnnamedFork(source: FoundRecord): PmlError {
-  return new PmlError("arguments_invalid", `${source.displayName} has no name that the copy could have`, {
+  return new PmlError("arguments_invalid", `${source.displayName} has no name for the copy to take`, {
     hint: "Pass a name for the copy.",
   });
 }

@@ -1,4 +1,4 @@
-/** A name that a capability could have. */
+/** A proposed name for a capability. */
 export interface CurationSuggestion {
   readonly id: string;
   readonly currentName: string;

@@ -7,9 +7,9 @@ import type { ResolveOptions } from "./registry.ts";
 import { findNamesByAction, findRecord, type FoundRecord, listNames } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
 import { pickVersion, type Specifier } from "./specifier.ts";
-import { readVersionMarks } from "./version-store.ts";
+import { readVersionSummaries } from "./version-store.ts";
 
-/** What a reference stands for; throws where the asker can see nothing of the kind. */
+/** Resolves a reference; throws if the caller can see no such record. */
 export async function getRecord(
   db: Db,
   asker: Asker,
@@ -24,7 +24,7 @@ export async function getRecord(
   return { ...found, reference };
 }
 
-/** Code writes `_` for what an identifier cannot have, and may leave out the namespace. */
+/** Retries with `-` for `_`, which identifiers in code cannot contain, then by action without namespace. */
 async function findAsSpelled(db: Db, asker: Asker, reference: Reference): Promise<FoundRecord | undefined> {
   if (reference.kind !== "name") return undefined;
   const hyphened = await findRecord(db, asker, { ...reference, name: reference.name.replaceAll("_", "-") });
@@ -33,7 +33,7 @@ async function findAsSpelled(db: Db, asker: Asker, reference: Reference): Promis
   return only === undefined || others.length > 0 ? undefined : findRecord(db, asker, { ...reference, name: only });
 }
 
-/** One that the asker may change: other projects' can only be looked at. */
+/** Resolves a record the caller may change; throws if it belongs to another project. */
 export async function getOwnRecord(db: Db | Tx, asker: Asker, text: string): Promise<FoundRecord> {
   const found = await findRecord(db, asker, parseReference(text));
   if (found === undefined) throw notFound(text, undefined);
@@ -46,11 +46,11 @@ export async function getOwnRecord(db: Db | Tx, asker: Asker, text: string): Pro
 
 export async function versionOf(db: Db | Tx, record: FoundRecord, specifier: Specifier): Promise<number> {
   if (specifier.kind === "latest") return record.version;
-  const versions = await readVersionMarks(db, record.scope.org, record.id);
+  const versions = await readVersionSummaries(db, record.scope.org, record.id);
   return pickVersion(specifier, { name: record.displayName, current: record.version, versions });
 }
 
-/** What to say where something was found by a former name. */
+/** Warning for a record that was found by an alias. */
 export function aliasWarning({ alias, displayName }: FoundRecord): string | undefined {
   return alias === undefined ? undefined : `Using deprecated alias "${alias}" → "${displayName}"`;
 }

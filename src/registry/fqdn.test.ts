@@ -16,12 +16,12 @@ test.each(["", "acme", "acme.webapp.fs.read_json", "acme.webapp.fs.read_json.a7f
   },
 );
 
-test("people may leave the hash out", () => {
+test("parseShortFqdn accepts an FQDN without a hash", () => {
   expect(parseShortFqdn("acme.webapp.fs.read_json")).toMatchObject({ project: "webapp", action: "read_json" });
   expect(parseShortFqdn("acme.webapp.fs.read_json.a7f3")).toBeUndefined();
 });
 
-test("what nobody named is called after its source, for longer where that is not enough", () => {
+test("unnamed derives a name from the source hash, with a longer prefix on request", () => {
   const hash = "0123456789abcdef";
   const tools = ["File-System:read", "file-system:write", "git:log"];
   expect(unnamed(hash, tools)).toEqual({

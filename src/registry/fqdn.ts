@@ -1,7 +1,6 @@
 import { parseToolId } from "../catalogue/tool-id.ts";
 import type { Scope } from "./scope.ts";
 
-/** A name taken apart. */
 export interface NameParts {
   readonly displayName: string;
   readonly namespace: string;
@@ -17,7 +16,7 @@ export interface FqdnParts extends Scope {
 const UNNAMED = "unnamed_";
 const SHORT_HASH = 8;
 
-/** What a program is called until somebody names it; longer where another program begins the same. */
+/** Name parts of a program without a name; a longer hash prefix tells programs with the same prefix apart. */
 export function unnamed(sourceHash: string, tools: readonly string[], length: number = SHORT_HASH): NameParts {
   const short = sourceHash.slice(0, length);
   return { displayName: `${UNNAMED}${short}`, namespace: inferNamespace(tools), action: `exec_${short}` };
@@ -33,14 +32,14 @@ export function formatFqdn({ org, project, namespace, action, hash }: FqdnParts)
 
 const FQDN_PARTS = 5;
 
-/** undefined where the text is none. */
+/** Returns undefined if the text is not an FQDN. */
 export function parseFqdn(text: string): FqdnParts | undefined {
   const [org, project, namespace, action, hash, ...more] = text.split(".");
   if (!org || !project || !namespace || !action || !hash || more.length > 0) return undefined;
   return { org, project, namespace, action, hash };
 }
 
-/** `org.project.namespace.action`, as people shorten it. */
+/** Parses the short form `org.project.namespace.action`. */
 export function parseShortFqdn(text: string): Omit<FqdnParts, "hash"> | undefined {
   return text.split(".").length === FQDN_PARTS - 1 ? parseFqdn(`${text}.0`) : undefined;
 }
@@ -51,7 +50,7 @@ export function displayNameOf({ namespace, action }: Pick<FqdnParts, "namespace"
 
 const NAMESPACE_WITHOUT_TOOLS = "util";
 
-/** The server that most of the tools belong to; among equals the first by name. */
+/** The server that most of the tools belong to; the first by name if there is a tie. */
 export function inferNamespace(tools: readonly string[]): string {
   const servers = Map.groupBy(tools, (tool) => parseToolId(tool).server);
   const [most] = [...servers].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1));

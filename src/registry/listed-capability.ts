@@ -1,23 +1,23 @@
 import type { JsonSchema } from "../base/json.ts";
 
-/** What is shown of a named, active capability. */
+/** A named, active capability as lists show it. */
 export interface ListedCapability {
   readonly name: string;
   readonly description: string | undefined;
   readonly parameters: JsonSchema;
-  /** What its results have looked like so far. */
+  /** Schema inferred from its results so far. */
   readonly output: JsonSchema | undefined;
-  /** Through the capabilities it calls as well. */
+  /** Tools it calls, directly or through other capabilities. */
   readonly tools: readonly string[];
-  /** It may call tools that are not among these. */
+  /** True if it may also call tools outside `tools`. */
   readonly dynamic: boolean;
   readonly usageCount: number;
 }
 
-/** Which of the capabilities are wanted for a list. */
+/** Selects capabilities for a list. */
 export interface ListingChoice {
-  /** At most so many besides the pinned ones, those that are used most; left out: all. */
+  /** Most used capabilities to list besides the pinned ones; undefined lists all. */
   readonly limit: number | undefined;
-  /** Names that are wanted in any case. */
+  /** Names that are listed in any case. */
   readonly pinned: readonly string[];
 }

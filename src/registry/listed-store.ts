@@ -16,7 +16,7 @@ interface ListedRow {
   usage_count: number;
 }
 
-/** Named, active capabilities of the scope, those that are pinned and those that are used most first. */
+/** Lists named, active capabilities of the scope: pinned ones first, then by use. */
 export async function listNamed(db: Db, asker: Asker, { limit, pinned }: ListingChoice): Promise<ListedCapability[]> {
   const { org, project } = asker.scope;
   const isPinned = sql`r.display_name = ANY(${[...pinned]}::text[])`;
@@ -25,7 +25,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
     FROM capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND r.display_name NOT LIKE 'unnamed\\_%' AND ${visibleTo(asker)}`;
-  // In the order of an index, so that the few that are used most are found among very many.
+  // This order has an index, so the top few cost no scan of all records.
   const most = limit === undefined ? sql`` : sql`ORDER BY s.usage_count DESC, s.record_id DESC LIMIT ${limit}`;
   const { rows } = await sql<ListedRow>`
     WITH RECURSIVE chosen AS ((${named} AND ${isPinned}) UNION ALL (${named} AND NOT ${isPinned} ${most})),
@@ -36,7 +36,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
         JOIN capability_records t ON t.org = d.org AND t.id = d.to_record_id),
     reached AS (
       SELECT reach.root, array_agg(DISTINCT tool) FILTER (WHERE tool IS NOT NULL) AS tools,
-        -- what nobody has taken apart may call anything
+        -- a version without an analysed structure may call anything
         bool_or(v.structure IS NULL OR jsonb_path_exists(v.structure, '$.nodes[*] ? (@.type == "dynamic")')) AS dynamic
       FROM reach JOIN capability_versions v ON v.org = ${org} AND v.record_id = reach.id AND v.version = reach.version
         LEFT JOIN LATERAL unnest(v.tools_used) AS tool ON true

@@ -1,4 +1,4 @@
-/** Values by key until something changes. What was asked for before a change is not kept after it. */
+/** A bounded cache that drops values loaded before the last `clear`. */
 export class NameCache<T> {
   readonly #limit: number;
   #values = new Map<string, T>();
@@ -16,7 +16,7 @@ export class NameCache<T> {
     const generation = this.#generation;
     const value = await read();
     if (generation !== this.#generation) return value;
-    // The oldest goes first; which one that is hardly matters as long as there is an end.
+    // Insertion order is good enough: the limit only bounds memory.
     const [oldest] = this.#values.keys();
     if (this.#values.size >= this.#limit && oldest !== undefined) this.#values.delete(oldest);
     this.#values.set(key, value);

@@ -4,11 +4,11 @@ import { isUnnamed, type NameParts, parseFqdn, parseShortFqdn } from "./fqdn.ts"
 import { parseSpecifier, type Specifier } from "./specifier.ts";
 import type { Scope } from "./scope.ts";
 
-/** How names are dealt with. */
+/** Configured rules for names. */
 export interface NamePolicy {
   /** Only `namespace:action` with a standard namespace. */
   readonly strict: boolean;
-  /** How long the names of deleted records are kept for them. */
+  /** Days for which the name of a deleted record stays reserved. */
   readonly reserveDays: number;
 }
 
@@ -26,14 +26,14 @@ export interface ParsedName {
   readonly action: string;
 }
 
-/** undefined where the text is no name that could be given. */
+/** Returns undefined if the text is not a legal name. */
 export function parseName(text: string): ParsedName | undefined {
   const [, namespace, action] = NAME.exec(text) ?? [];
   const legal = action !== undefined && !action.includes("__") && text.length <= LONGEST_NAME && !isUnnamed(text);
   return legal ? { namespace, action } : undefined;
 }
 
-/** A name that somebody wants to give; without a namespace it gets the one that is given here. Throws where it is none. */
+/** Validates a requested name and fills in the default namespace; throws if it is illegal. */
 export function checkName(text: string, defaultNamespace: string, { strict }: NamePolicy): CheckedName {
   const parsed = parseName(text);
   if (parsed === undefined) throw invalidName(text);
@@ -49,13 +49,13 @@ export function checkName(text: string, defaultNamespace: string, { strict }: Na
   return { name, warnings: [warning] };
 }
 
-/** `fs:read_json_2`: the same name with a number, cut where it would be too long. */
+/** Appends a number, as in `fs:read_json_2`, and shortens the name to the maximum length. */
 export function withSuffix(name: string, number: number): string {
   const suffix = `_${number}`;
   return `${name.slice(0, LONGEST_NAME - suffix.length).replace(/_+$/, "")}${suffix}`;
 }
 
-/** What a reference points at, before anything was looked up. */
+/** A parsed reference, before any lookup. */
 export type Reference = { readonly specifier: Specifier } & (
   | { readonly kind: "name"; readonly name: string; readonly scope: Scope | undefined }
   | { readonly kind: "fqdn"; readonly fqdn: string; readonly scope: Scope }
@@ -65,7 +65,7 @@ export type Reference = { readonly specifier: Specifier } & (
 const CROSS_PROJECT = /^([^.:@]+)\.([^.:@]+):(.+)$/;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Anything that stands for a capability, however it is written. */
+/** Parses a name, FQDN or id, with optional `cap:` prefix and `@version`. */
 export function parseReference(text: string): Reference {
   const plain = parseCallName(text);
   const at = plain.indexOf("@");
@@ -82,7 +82,7 @@ export function parseReference(text: string): Reference {
   return { kind: "name", name: `${short.namespace}:${short.action}`, scope: short, specifier };
 }
 
-/** A reference as it is repeated to whoever gave it: without prefix and version. */
+/** The name in a reference, without prefix and version. */
 export function nameIn(text: string): string {
   const plain = parseCallName(text);
   const at = plain.indexOf("@");

@@ -7,12 +7,12 @@ import type { ChangedVia } from "./registry.ts";
 import type { FoundRecord } from "./resolve-store.ts";
 import type { Asker, Scope } from "./scope.ts";
 
-/** Names, former names and reserved names are looked at together, so changes of them wait for each other. */
+/** Serialises name changes of a scope: names, aliases and reservations are checked together. */
 export async function lockNames(tx: Tx, { org, project }: Scope): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`names ${org}/${project}`}, 0))`.execute(tx);
 }
 
-/** Whose name it is. */
+/** The record that holds a name. */
 export type NameHolder = { readonly id: string; readonly displayName: string } & (
   | { readonly kind: "record" | "alias" }
   | { readonly kind: "reserved"; readonly until: Date }
@@ -41,7 +41,7 @@ export async function findNameHolder(
 
 const LONGEST_HASH = 64;
 
-/** Gives a record its name and the FQDN that belongs to it, which is returned. */
+/** Sets the name of a record and returns its new FQDN. */
 export async function setName(
   tx: Tx,
   asker: Asker,
@@ -63,7 +63,7 @@ export async function setName(
     .where("org", "=", scope.org)
     .where("id", "=", record.id)
     .execute();
-  // What was a former name of this record is its name again.
+  // An alias that becomes the name again is no longer an alias.
   await tx
     .deleteFrom("capability_aliases")
     .where("org", "=", scope.org)
@@ -80,7 +80,7 @@ interface WantedFqdn {
   readonly sourceHash: string;
 }
 
-/** With as much of the hash as it takes to be the only one, former FQDNs included. */
+/** Finds an FQDN with the shortest hash prefix that no record and no alias has. */
 async function freeFqdn(tx: Tx, { scope, id, name, sourceHash }: WantedFqdn): Promise<string> {
   for (let length = 4; length <= LONGEST_HASH; length *= 2) {
     const { namespace, action } = name;
@@ -104,7 +104,7 @@ export async function setOrigin(
   );
 }
 
-/** Of the first version: an FQDN is made of it, whatever comes later. */
+/** Hash of the first version, which FQDNs are built from; later versions do not change it. */
 export async function readFirstHash(tx: Tx, { org }: Scope, id: string): Promise<string> {
   const row = await tx
     .selectFrom("capability_versions")
@@ -118,7 +118,7 @@ export async function readFirstHash(tx: Tx, { org }: Scope, id: string): Promise
   return row.source_hash;
 }
 
-/** Whether there was one. */
+/** Returns whether the record had the alias. */
 export async function deleteAlias(
   tx: Tx,
   { org, project }: Scope,
@@ -147,7 +147,7 @@ export async function insertAliases(
       { ...base, alias: name, kind: "name" as const },
       ...(fqdn === undefined ? [] : [{ ...base, alias: fqdn, kind: "fqdn" as const }]),
     ])
-    // One of a record that is gone gives way.
+    // Replaces an alias of a deleted record.
     .onConflict((conflict) => conflict.columns(["org", "project", "alias"]).doUpdateSet({ record_id: recordId }))
     .execute();
 }
@@ -178,7 +178,7 @@ export async function insertRename(tx: Tx, { scope, principal }: Asker, entry: R
     .execute();
 }
 
-/** In the transaction of the change, so that neither exists without the other. */
+/** Writes the audit entry in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(
   tx: Tx,
   { scope, principal }: Asker,

@@ -4,7 +4,7 @@ import type { CapabilityRecord, CapabilityVersion } from "./record.ts";
 
 const json = z.record(z.string(), z.json());
 
-/** A capability that everybody may have, as gateways hand it to each other: with all that a signature vouches for. */
+/** A public capability as gateways exchange it, with everything its signature covers. */
 export const publishedSchema = z.object({
   format: z.literal("pml-capability-1"),
   fqdn: z.string().min(1),
@@ -22,7 +22,7 @@ export const publishedSchema = z.object({
 
 export type Published = z.output<typeof publishedSchema>;
 
-/** undefined where it is no program: steps and single tools belong to the servers of their gateway. */
+/** Returns undefined for DAGs and tools: they need the servers of their own gateway. */
 export function toPublished(record: CapabilityRecord, version: CapabilityVersion): Published | undefined {
   const { source } = version;
   if (source?.type !== "code") return undefined;

@@ -11,7 +11,7 @@ type Sql = RawBuilder<unknown>;
 
 interface Order {
   readonly key: Sql;
-  /** What comes first among equals. */
+  /** Tie-breaker. */
   readonly id: Sql;
   readonly type: Sql;
   readonly ascending: boolean;
@@ -21,23 +21,27 @@ interface Order {
 const RECORDS = sql`capability_records r`;
 const WITH_FIGURES = sql`capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id`;
 
-/** How lists are ordered: what by, in which direction, and how a place in that order is written. Each has its index. */
+/** Sort orders with the SQL type of their cursor key; each has an index. */
 const ORDERS: Readonly<Record<Sort, Order>> = {
   name: { key: sql`r.display_name`, id: sql`r.id`, type: sql`text`, ascending: true, from: RECORDS },
   usage: { key: sql`s.usage_count`, id: sql`s.record_id`, type: sql`bigint`, ascending: false, from: WITH_FIGURES },
   created: { key: sql`r.created_at`, id: sql`r.id`, type: sql`timestamptz`, ascending: false, from: RECORDS },
 };
 
-/** What is looked at: the asker's project alone, or everything they may see. */
-export interface Reach {
+/** A page within the caller's project, or over everything they may see. */
+export interface PageRequest extends RecordQuery {
   readonly ownOnly: boolean;
 }
 
-/** Records that fit, without how many there are in all. */
+export interface CountRequest extends RecordFilter {
+  readonly ownOnly: boolean;
+}
+
+/** Reads one page of matching records, without their total. */
 export async function queryRecords(
   db: Db,
   asker: Asker,
-  { ownOnly, ...query }: RecordQuery & Reach,
+  { ownOnly, ...query }: PageRequest,
 ): Promise<Omit<RecordPage, "total">> {
   const { sortBy = "name", limit, offset = 0, cursor } = query;
   const { key, id, type, ascending, from } = ORDERS[sortBy];
@@ -51,13 +55,13 @@ export async function queryRecords(
     (place) => sql`(SELECT r.org, r.id, ${key} AS sort_key FROM ${from} WHERE ${place} AND ${fits} ${beyond}
       ORDER BY ${key} ${direction}, ${id} ${direction} LIMIT ${limit + offset + 1})`,
   );
-  // First the page, then what it says: otherwise all of it would be read for every record that is sorted.
+  // Selects the page before joining the details; otherwise every sorted record would be read in full.
   const { rows } = await sql<Parameters<typeof toRecord>[0] & { sort_key: string }>`
     WITH page AS MATERIALIZED (
       SELECT * FROM (${sql.join(best, sql` UNION ALL `)}) AS best
       ORDER BY sort_key ${direction}, id ${direction} LIMIT ${limit + 1} OFFSET ${offset})
-    SELECT told.*, page.sort_key::text AS sort_key FROM page
-    JOIN LATERAL (${selectRecords()} WHERE r.org = page.org AND r.id = page.id) AS told ON true
+    SELECT details.*, page.sort_key::text AS sort_key FROM page
+    JOIN LATERAL (${selectRecords()} WHERE r.org = page.org AND r.id = page.id) AS details ON true
     ORDER BY page.sort_key ${direction}, page.id ${direction}`.execute(db);
   const kept = rows.slice(0, limit);
   const last = rows.length > limit ? kept.at(-1) : undefined;
@@ -67,11 +71,7 @@ export async function queryRecords(
   };
 }
 
-export async function countRecords(
-  db: Db,
-  asker: Asker,
-  { ownOnly, ...filter }: RecordFilter & Reach,
-): Promise<number> {
+export async function countRecords(db: Db, asker: Asker, { ownOnly, ...filter }: CountRequest): Promise<number> {
   const own = ownOnly ? [ownProject(asker)] : [];
   const { rows } = await sql<{ total: number }>`
     SELECT count(*) AS total FROM capability_records r
@@ -79,7 +79,7 @@ export async function countRecords(
   return rows[0]?.total ?? 0;
 }
 
-/** Where records can be, apart from each other: each place has an index in the order of the list, all together have none. */
+/** Disjoint sets of records: each has an index in list order, their union has none. */
 function places(asker: Asker, ownOnly: boolean): Sql[] {
   if (ownOnly) return [ownProject(asker)];
   const { org, project } = asker.scope;
@@ -108,7 +108,7 @@ function conditions(filter: RecordFilter): Sql[] {
 
 type Compared = Omit<RecordFilter, "text" | "namedOnly" | "states">;
 
-/** One way of comparing for each that can be asked for. */
+/** One comparison per filter. */
 const COMPARISONS: { readonly [K in keyof Required<Compared>]: (value: Required<Compared>[K]) => Sql } = {
   namespace: (value) => sql`r.namespace = ${value}`,
   pattern: (value) => sql`r.display_name LIKE ${toLike(value)}`,
@@ -128,7 +128,7 @@ function comparisons(filter: Compared): Sql[] {
   });
 }
 
-/** Principals are kept as `subject (issuer)`; people mean the subject. */
+/** Matches the whole `subject (issuer)` or the subject alone, which is what people type. */
 function madeBy(pattern: string): Sql {
   const like = toLike(pattern);
   return sql`CASE WHEN r.created_by IS NULL THEN 'local' LIKE ${like} ELSE EXISTS (
@@ -136,7 +136,7 @@ function madeBy(pattern: string): Sql {
       AND (p.name LIKE ${like} OR split_part(p.name, ' (', 1) LIKE ${like})) END`;
 }
 
-/** Where the page ended, exactly as the database orders it. */
+/** Encodes the page end with the database's own text of the sort key. */
 function writeCursor(sortBy: Sort, { sort_key: key, id }: { readonly sort_key: string; readonly id: string }): string {
   return Buffer.from(JSON.stringify([sortBy, key, id])).toString("base64url");
 }
@@ -146,7 +146,7 @@ function readCursor(cursor: string, sortBy: Sort): { readonly key: string; reado
     const [sort, key, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
     if (sort === sortBy && typeof key === "string" && typeof id === "string" && UUID.test(id)) return { key, id };
   } catch {
-    // said below
+    // falls through to the error below
   }
   throw new PmlError("arguments_invalid", "The cursor does not belong to this list", {
     hint: "Take next_cursor of the page before, with the same sort_by.",
@@ -167,12 +167,12 @@ function escape(text: string): string {
   return text.replace(/[\\%_]/g, String.raw`\$&`);
 }
 
-/** `*` and `?` as people write them. */
+/** Turns a glob with `*` and `?` into a LIKE pattern. */
 function toLike(glob: string): string {
   return escape(glob).replaceAll("*", "%").replaceAll("?", "_");
 }
 
-/** How many capabilities the scope has, by what they are. */
+/** Number of capabilities in the scope, by state. */
 export interface RecordCounts {
   readonly named: number;
   readonly unnamed: number;

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
+import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
-import type { JsonSchema, JsonValue } from "../base/json.ts";
-import type { CachePolicy, CapabilitySource, CapabilityState } from "./capability.ts";
+import type { JsonSchema } from "../base/json.ts";
+import { type CachePolicy, type CapabilitySource, type CapabilityState, toStructure } from "./capability.ts";
 import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, Visibility } from "./record.ts";
 
 interface VersionColumns {
@@ -48,7 +49,7 @@ interface RecordRow extends VersionColumns {
   archived_at: Date | null;
 }
 
-/** Nothing tells sick from healthy yet but a verification that passed. */
+/** Only a passed verification changes the health so far. */
 export const HEALTH = sql`CASE WHEN r.verified THEN 'green' ELSE 'pending' END`;
 
 const RECORD_COLUMNS = sql`r.id, r.record_type, r.fqdn, r.display_name, r.org, r.project, r.namespace, r.action, r.hash, r.state,
@@ -60,7 +61,7 @@ const RECORD_COLUMNS = sql`r.id, r.record_type, r.fqdn, r.display_name, r.org, r
     ORDER BY a.kind DESC, a.created_at, a.alias) AS aliases,
   r.parent_id, r.forked_from_fqdn, c.name AS creator, r.created_at, u.name AS updater, r.updated_at, r.archived_at`;
 
-/** Records as `r`, with the given version (or the current one) as `v` and their figures as `s`. */
+/** Selects records as `r`, the given (or current) version as `v` and usage statistics as `s`. */
 export function selectRecords(version: RawBuilder<unknown> = sql`r.version`): RawBuilder<RecordRow> {
   return sql<RecordRow>`SELECT ${RECORD_COLUMNS} FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = ${version}
@@ -78,7 +79,7 @@ export async function readRecord(
     ${selectRecords(version === undefined ? undefined : sql`${version}::integer`)}
     WHERE r.org = ${org} AND r.id = ${id}`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error(`record ${id} is not there`);
+  if (row === undefined) throw new Error(`record ${id} does not exist`);
   return toRecord(row);
 }
 
@@ -87,7 +88,7 @@ export async function readVersions(db: Db, org: string, id: string): Promise<Cap
   const { rows } = await sql<
     VersionColumns & {
       source_hash: string;
-      structure: JsonValue;
+      structure: Partial<StaticStructure> | null;
       change_summary: string | null;
       creator: string | null;
       created_at: Date;
@@ -101,14 +102,14 @@ export async function readVersions(db: Db, org: string, id: string): Promise<Cap
     recordId: id,
     ...toVersionParts(row),
     sourceHash: row.source_hash,
-    structure: row.structure,
+    structure: toStructure(row.structure),
     changeSummary: row.change_summary ?? undefined,
     createdBy: row.creator ?? OWNER_NAME,
     createdAt: row.created_at,
   }));
 }
 
-/** Counts a use that no run of ours was. */
+/** Counts a use reported by feedback; runs count themselves. */
 export async function countUse(
   db: Db,
   org: string,

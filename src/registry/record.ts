@@ -1,8 +1,9 @@
-import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { StaticStructure } from "../analysis/structure.ts";
+import type { JsonSchema } from "../base/json.ts";
 import type { CachePolicy, CapabilitySource, CapabilityState } from "./capability.ts";
 
 export const VISIBILITIES = ["private", "project", "org", "public"] as const;
-/** Who sees a record besides its creator: nobody, its project, its organisation, everybody. */
+/** Readers of a record besides its creator: nobody, its project, its organisation, everybody. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
 export const HEALTHS = ["pending", "green", "red", "flaky", "rejected"] as const;
@@ -13,7 +14,7 @@ export type Routing = (typeof ROUTINGS)[number];
 
 export type RecordType = "capability" | "mcp-server";
 
-/** The entry under a name, with its current version and what it was used for. */
+/** A registry record with its current version and usage statistics. */
 export interface CapabilityRecord {
   readonly id: string;
   readonly recordType: RecordType;
@@ -43,10 +44,10 @@ export interface CapabilityRecord {
   readonly successCount: number;
   readonly totalLatencyMs: number;
   readonly lastUsedAt: Date | undefined;
-  /** Former names that still work, names first. */
+  /** Former names and FQDNs that still resolve, names first. */
   readonly aliases: readonly string[];
   readonly parentId: string | undefined;
-  /** The FQDN it was copied from. */
+  /** FQDN of the record it was copied from. */
   readonly forkedFrom: string | undefined;
   /** Names of principals; `local` is the owner. */
   readonly createdBy: string;
@@ -62,9 +63,9 @@ export interface CapabilityVersion {
   readonly version: number;
   readonly versionTag: string | undefined;
   readonly sourceHash: string;
-  /** undefined: a record without anything that PML could run. */
+  /** Undefined for a server record, which PML cannot run. */
   readonly source: CapabilitySource | undefined;
-  readonly structure: JsonValue;
+  readonly structure: StaticStructure;
   readonly parameters: JsonSchema;
   readonly toolsUsed: readonly string[];
   readonly changeSummary: string | undefined;
@@ -73,7 +74,7 @@ export interface CapabilityVersion {
   readonly createdAt: Date;
 }
 
-/** A former name or FQDN. It points at the record, never at another alias. */
+/** A former name or FQDN. Points at the record, never at another alias. */
 export interface CapabilityAlias {
   readonly alias: string;
   readonly kind: "name" | "fqdn";

@@ -3,22 +3,21 @@ import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, 
 import type { Asker } from "./scope.ts";
 
 export const CONFLICT_POLICIES = ["error", "version", "suffix"] as const;
-/** What becomes of a name that another program has: refused, a new version of that one, or a similar name. */
+/** Handling of a taken name: refuse it, add a version to its holder, or append a number. */
 type OnConflict = (typeof CONFLICT_POLICIES)[number];
 
-/** Who made a change: a person, an agent, or PML by itself. */
+/** Origin of a change: PML itself, a person, or an agent. */
 export type ChangedVia = "auto" | "user" | "agent";
 
-/** What a name, FQDN or id stands for. */
 export interface Resolved {
-  /** The version that was asked for. */
+  /** The requested version. */
   readonly capability: Capability;
-  /** Where it was asked for by a former name: what to say about that. */
+  /** Set if the reference was an alias. */
   readonly warning: string | undefined;
 }
 
 export interface ResolveOptions {
-  /** As code spells names: `_` for `-`, and an action alone where only one capability has it. */
+  /** Accepts names as code spells them: `_` for `-`, and an action alone if it is unambiguous. */
   readonly inCode?: boolean;
 }
 
@@ -28,12 +27,12 @@ export interface RecordFilter {
   readonly namespace?: string;
   /** A glob over display names: `fs:*`. */
   readonly pattern?: string;
-  /** Words of name or description. */
+  /** Words that the name or description must contain. */
   readonly text?: string;
   readonly namedOnly?: boolean;
   /** A glob over names of principals: `erwan@*`. */
   readonly createdBy?: string;
-  /** All of them. */
+  /** Records must have all of these. */
   readonly tags?: readonly string[];
   readonly visibility?: Visibility;
   /** A glob over the tag of the current version: `v1.*`. */
@@ -41,7 +40,7 @@ export interface RecordFilter {
   readonly routing?: Routing;
   readonly health?: Health;
   readonly recordType?: RecordType;
-  /** Left out: active ones. */
+  /** Defaults to active records. */
   readonly states?: readonly CapabilityRecord["state"][];
 }
 
@@ -49,19 +48,19 @@ export interface RecordQuery extends RecordFilter {
   readonly sortBy?: (typeof RECORD_SORTS)[number];
   readonly limit: number;
   readonly offset?: number;
-  /** From the page before; the order must be the same. */
+  /** `nextCursor` of the previous page; requires the same `sortBy`. */
   readonly cursor?: string;
 }
 
 export interface RecordPage {
   readonly records: readonly CapabilityRecord[];
-  /** undefined: that was all. */
+  /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /** Of all pages; told with the first one. */
+  /** Total over all pages; only on the first page. */
   readonly total: number | undefined;
 }
 
-/** What comes with a name, when a program is named or saved. */
+/** A requested name with everything that is set along with it. */
 export interface Naming {
   readonly name: string;
   readonly onConflict?: OnConflict;
@@ -72,11 +71,11 @@ export interface Naming {
   readonly visibility?: Visibility;
 }
 
-/** What can be said about a record without making it another one. */
-export interface Marks {
+/** Settings that change a record without a new version. */
+export interface RecordSettings {
   readonly tags?: readonly string[];
   readonly cachePolicy?: CachePolicy;
-  /** How long an answer is kept; null for as long as it fits. */
+  /** Lifetime of cached results; null for no expiry. */
   readonly ttlSeconds?: number | null;
 }
 
@@ -87,71 +86,71 @@ export interface NewVersion {
   readonly description?: string;
 }
 
-/** A change that was made, and what there is to say about it. */
-export interface Changed {
+/** A committed change with its warnings. */
+export interface ChangeOutcome {
   readonly record: CapabilityRecord;
   readonly warnings: readonly string[];
 }
 
-export interface Renamed extends Changed {
+export interface RenameOutcome extends ChangeOutcome {
   readonly oldName: string;
   readonly oldFqdn: string;
 }
 
 /**
- * The names of capabilities and everything that can be done to what is behind them. A reference is a
- * display name, a former one, an FQDN or an id, with or without `cap:`, with or without `@version`;
- * `org.project:name` is one of another project. Whatever changes something is one transaction, told
- * after its commit. Methods throw `PmlError`s: `capability_not_found` also for what the asker may not see.
+ * Names of capabilities and operations on their records. A reference is a display name, an alias, an FQDN or an id,
+ * with or without `cap:` and `@version`; `org.project:name` refers to another project. Each change is one transaction
+ * and notifies listeners after the commit. Methods throw `PmlError`; `capability_not_found` also covers records that
+ * the caller may not see.
  */
 export interface Registry {
-  /** To run it. Public code of another organisation needs its FQDN. */
+  /** Resolves a capability to run it. Public code of another organisation needs its FQDN. */
   resolve(asker: Asker, reference: string, options?: ResolveOptions): Promise<Resolved>;
-  /** The record, with the version that was asked for as its current one. */
+  /** Returns the record with the requested version in place of the current one. */
   lookup(asker: Asker, reference: string): Promise<CapabilityRecord & { readonly warning?: string }>;
-  /** By FQDN, former FQDN, or any other reference. */
+  /** Like `lookup`, without the alias warning. */
   whois(asker: Asker, reference: string): Promise<CapabilityRecord>;
-  /** Newest first. */
+  /** Lists versions, newest first. */
   history(asker: Asker, reference: string): Promise<readonly CapabilityVersion[]>;
-  /** Everything the asker may see, whatever project it belongs to. */
+  /** Queries everything the caller may see, in any project. */
   query(asker: Asker, query: RecordQuery): Promise<RecordPage>;
-  /** What the scope itself has. */
+  /** Queries the scope's own records. */
   list(asker: Asker, query: RecordQuery): Promise<RecordPage>;
 
   rename(
     asker: Asker,
     request: { readonly from: string; readonly to: string; readonly via: ChangedVia },
-  ): Promise<Renamed>;
-  /** Replaces the tags, and says how long answers may be used again; what is left out stays. */
-  tag(asker: Asker, request: { readonly name: string } & Marks): Promise<Changed>;
-  /** One more name for a record, as a former one would be. */
-  alias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<Changed>;
-  /** A former name leads nowhere any more. */
-  retireAlias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<Changed>;
-  fork(asker: Asker, request: { readonly source: string; readonly name?: string }): Promise<Changed>;
-  /** A pipeline of capabilities; the result of each is laid over the arguments of the next. */
+  ): Promise<RenameOutcome>;
+  /** Replaces the given settings and leaves the others. */
+  tag(asker: Asker, request: { readonly name: string } & RecordSettings): Promise<ChangeOutcome>;
+  /** Adds an alias. */
+  alias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<ChangeOutcome>;
+  /** Removes an alias. */
+  retireAlias(asker: Asker, request: { readonly name: string; readonly alias: string }): Promise<ChangeOutcome>;
+  fork(asker: Asker, request: { readonly source: string; readonly name?: string }): Promise<ChangeOutcome>;
+  /** Saves a pipeline that overlays each step's arguments with the previous result. */
   merge(
     asker: Asker,
     request: { readonly sources: readonly string[]; readonly name: string; readonly code?: string },
-  ): Promise<Changed>;
-  /** Out of lists and out of use, until it is restored. */
-  archive(asker: Asker, reference: string): Promise<Changed>;
-  /** Gone, but for its name, which stays reserved for some time and can be restored that long. */
-  remove(asker: Asker, reference: string): Promise<Changed>;
-  /** Of what was archived or removed. */
-  restore(asker: Asker, reference: string): Promise<Changed>;
-  /** A new version, which becomes the current one. */
-  update(asker: Asker, request: { readonly name: string } & NewVersion): Promise<Changed>;
-  /** Keeps a program without running it. It is listed after its first success. */
+  ): Promise<ChangeOutcome>;
+  /** Removes a record from lists and from use until it is restored. */
+  archive(asker: Asker, reference: string): Promise<ChangeOutcome>;
+  /** Deletes a record; its name stays reserved, and it can be restored, for `reserveDays`. */
+  remove(asker: Asker, reference: string): Promise<ChangeOutcome>;
+  /** Restores an archived or deleted record. */
+  restore(asker: Asker, reference: string): Promise<ChangeOutcome>;
+  /** Adds a version and makes it current. */
+  update(asker: Asker, request: { readonly name: string } & NewVersion): Promise<ChangeOutcome>;
+  /** Stores a program without running it; lists show it after its first success. */
   save(
     asker: Asker,
-    /** `forkedFrom`: the FQDN it was copied from. */
+    /** `forkedFrom` is the FQDN of the original. */
     request: { readonly code: string; readonly forkedFrom?: string } & Naming,
-  ): Promise<Changed>;
+  ): Promise<ChangeOutcome>;
   feedback(
     asker: Asker,
     request: { readonly name: string; readonly success: boolean; readonly latencyMs?: number },
   ): Promise<CapabilityRecord>;
-  /** Told after every change of a scope, by whichever gateway it was made. Returns what ends the subscription. */
+  /** Calls the listener after every change by any gateway; returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
 }

@@ -15,24 +15,24 @@ import type { ChangedVia } from "./registry.ts";
 import type { FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
 
-interface Rename {
+interface RenameRequest {
   readonly record: FoundRecord;
   readonly to: string;
   readonly via: ChangedVia;
   readonly policy: NamePolicy;
 }
 
-/** Both old names stay, as aliases of the record. Returns what there is to say. */
+/** Renames a record, keeps the old name and FQDN as aliases, and returns the warnings. */
 export async function renameRecord(
   tx: Tx,
   asker: Asker,
-  { record, to, via, policy }: Rename,
+  { record, to, via, policy }: RenameRequest,
 ): Promise<readonly string[]> {
   const { scope } = asker;
   const { name, warnings } = checkName(to, record.namespace, policy);
-  if (name.displayName === record.displayName) return [...warnings, `${to} is its name already`];
+  if (name.displayName === record.displayName) return [...warnings, `${to} is already its name`];
   const holder = await findNameHolder(tx, scope, { name: name.displayName, ...policy });
-  // A former name of the same record may become its name again.
+  // A record may take back one of its own aliases.
   if (holder !== undefined && !(holder.kind === "alias" && holder.id === record.id))
     throw nameTaken(name.displayName, holder, scope);
   const { id: recordId, displayName: oldName, fqdn: oldFqdn } = record;
@@ -57,7 +57,7 @@ export async function aliasRecord(
   return warnings;
 }
 
-/** Takes away a name that was left from a rename or given besides; throws where it is none of this record. */
+/** Removes an alias; throws if the record does not have it. */
 export async function retireAlias(
   tx: Tx,
   asker: Asker,

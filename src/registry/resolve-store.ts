@@ -6,7 +6,7 @@ import type { RecordType } from "./record.ts";
 import { type Asker, type Scope, STANDARD_SCOPE } from "./scope.ts";
 import { visibleTo } from "./visibility.ts";
 
-/** A record that was found, with just enough to go on. */
+/** A resolved record, without its version's content. */
 export interface FoundRecord {
   readonly id: string;
   readonly scope: Scope;
@@ -18,7 +18,7 @@ export interface FoundRecord {
   readonly hash: string;
   readonly state: CapabilityState;
   readonly version: number;
-  /** The former name it was found by. */
+  /** The alias it was found by. */
   readonly alias: string | undefined;
 }
 
@@ -37,7 +37,7 @@ interface FoundRow {
   alias: string | null;
 }
 
-/** The first that fits, in the order of resolution, among what the asker may see. */
+/** Finds the first match in resolution order among the records the caller may see. */
 export async function findRecord(db: Db | Tx, asker: Asker, reference: Reference): Promise<FoundRecord | undefined> {
   const { rows } = await sql<FoundRow>`
     SELECT r.org, r.project, r.id, r.record_type, r.display_name, r.namespace, r.action, r.fqdn, r.hash, r.state, r.version,
@@ -64,7 +64,7 @@ function candidates({ scope: own }: Asker, reference: Reference): RawBuilder<unk
     default: {
       const { name, scope } = reference;
       const inScope = candidatesIn(scope ?? own, name);
-      // Only a plain name may be one of another project.
+      // Only a bare name falls back to other projects.
       if (scope !== undefined) return inScope;
       return sql`${inScope} UNION ALL
         SELECT org, id, CASE visibility WHEN 'org' THEN 3 ELSE 4 END, NULL FROM capability_records
@@ -85,7 +85,7 @@ function candidatesIn({ org, project }: Scope, name: string): RawBuilder<unknown
       WHERE org = ${org} AND project = ${project} AND alias = ${name}`;
 }
 
-/** Names with this action alone, for code; more than one is as good as none. */
+/** Finds names with this action; two are enough to know it is ambiguous. */
 export async function findNamesByAction(db: Db, asker: Asker, action: string): Promise<string[]> {
   const { org, project } = asker.scope;
   const { rows } = await sql<{ display_name: string }>`
@@ -95,19 +95,19 @@ export async function findNamesByAction(db: Db, asker: Asker, action: string): P
   return rows.map(({ display_name: name }) => name);
 }
 
-const MOST_COMPARED = 2_000;
+const MAX_COMPARED_NAMES = 2_000;
 
-/** Names in the scope, for answers to a name that does not exist. */
+/** Lists names of the scope to suggest in place of an unknown one. */
 export async function listNames(db: Db, asker: Asker): Promise<string[]> {
   const { org, project } = asker.scope;
   const { rows } = await sql<{ display_name: string }>`
     SELECT r.display_name FROM capability_records r
     WHERE r.org = ${org} AND r.project = ${project} AND r.state = 'active' AND r.deleted_at IS NULL AND ${visibleTo(asker)}
-    ORDER BY r.updated_at DESC LIMIT ${MOST_COMPARED}`.execute(db);
+    ORDER BY r.updated_at DESC LIMIT ${MAX_COMPARED_NAMES}`.execute(db);
   return rows.map(({ display_name: name }) => name);
 }
 
-/** What was deleted last under this name, or has this id. */
+/** Finds the record that was deleted last under this reference. */
 export async function findDeleted(tx: Tx, asker: Asker, reference: Reference): Promise<FoundRecord | undefined> {
   const { org, project } = asker.scope;
   const which =

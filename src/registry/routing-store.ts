@@ -3,17 +3,17 @@ import type { Db } from "../db/client.ts";
 import type { Routing } from "./record.ts";
 import type { Scope } from "./scope.ts";
 
-/** A write that began before a look may be committed after it: each look goes back this far again. */
+/** A transaction that began before a read may commit after it, so each read overlaps the previous one. */
 const OVERLAP_SECONDS = 10;
 
-export interface ChangedRecords {
-  /** By the clock of the database. */
+export interface RecordChanges {
+  /** Clock of the database. */
   readonly readAt: Date;
   readonly ids: readonly string[];
 }
 
-/** Capabilities of the scope that changed since then, and whatever calls them. Nothing if nobody has looked before. */
-export async function listChanged(db: Db, { org, project }: Scope, since: Date | undefined): Promise<ChangedRecords> {
+/** Lists capabilities changed since then and all their callers; returns no ids if `since` is undefined. */
+export async function listChanged(db: Db, { org, project }: Scope, since: Date | undefined): Promise<RecordChanges> {
   const from = sql`${since ?? null}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`;
   const { rows } = await sql<{ read_at: Date; ids: string[] }>`
     WITH RECURSIVE changed (id) AS (
@@ -22,11 +22,11 @@ export async function listChanged(db: Db, { org, project }: Scope, since: Date |
       UNION SELECT d.from_record_id FROM changed JOIN capability_dependency d ON d.org = ${org} AND d.to_record_id = changed.id)
     SELECT clock_timestamp() AS read_at, ARRAY(SELECT id::text FROM changed) AS ids`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error("a query without conditions gave no row");
+  if (row === undefined) throw new Error("the query for changed records returned no row");
   return { readAt: row.read_at, ids: row.ids };
 }
 
-/** Capabilities whose routing is inherited, each with itself and everything it reaches; of all, or of these alone. */
+/** CTE of capabilities with inherited routing, each with everything it calls; `ids` restricts the roots. */
 function reachedFrom({ org, project }: Scope, ids: readonly string[] | undefined): RawBuilder<unknown> {
   const wanted = ids === undefined ? sql`true` : sql`r.id = ANY(${[...ids]}::uuid[])`;
   return sql`reached (id, calls) AS (
@@ -39,7 +39,7 @@ function reachedFrom({ org, project }: Scope, ids: readonly string[] | undefined
       JOIN capability_dependency d ON d.org = r.org AND d.from_record_id = r.id AND d.from_version = r.version)`;
 }
 
-/** Every tool that these capabilities of the scope call, whether themselves or through others; undefined: all do. */
+/** Lists tools that capabilities of the scope call, directly or through others; `ids` restricts the roots. */
 export async function listUsedTools(db: Db, scope: Scope, ids: readonly string[] | undefined): Promise<string[]> {
   const { rows } = await sql<{ tool: string }>`
     WITH RECURSIVE ${reachedFrom(scope, ids)}
@@ -50,8 +50,8 @@ export async function listUsedTools(db: Db, scope: Scope, ids: readonly string[]
 }
 
 /**
- * Local if any tool is, also through what it calls, and cloud otherwise; where somebody said it, that
- * stays. Returns how many records changed.
+ * Sets inherited routings: local if any tool in reach is local, cloud otherwise; leaves explicit ones. Returns the
+ * number of changed records.
  */
 export async function inheritRoutings(
   db: Db,
@@ -72,7 +72,7 @@ export async function inheritRoutings(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** undefined: inherited again. */
+/** Sets the routing; undefined makes it inherited again. */
 export async function setExplicitRouting(
   db: Db,
   { org }: Scope,

@@ -28,7 +28,7 @@ test("inheritRouting is local if any tool is, and cloud without tools", () => {
 });
 
 describe.each(engines)("Routings on %s", (engine) => {
-  test("keeps what is inherited, follows a change, and leaves what somebody said", async () => {
+  test("stores inherited routings, follows a change, and leaves explicit ones", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     let local = "fs:read";
@@ -60,7 +60,7 @@ describe.each(engines)("Routings on %s", (engine) => {
     expect(errors).toEqual([]);
   });
 
-  test("what a capability calls decides as well", async () => {
+  test("a called capability's tools count as well", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     const [outer, inner] = [await seedCapability(db, "outer"), await seedCapability(db, "inner")];
@@ -68,7 +68,7 @@ describe.each(engines)("Routings on %s", (engine) => {
     const pure = await seedCapability(db, "pure");
     await routings.update(scope);
     await db.transaction().execute(async (tx) => {
-      // versions cannot be changed, so a later one without tools takes over
+      // versions are immutable, so a later one without tools replaces it
       for (const id of [outer, pure]) {
         const values = { org: scope.org, record_id: id, version: 2, source_kind: "code", source_hash: id } as const;
         await tx
@@ -94,7 +94,7 @@ describe.each(engines)("Routings on %s", (engine) => {
     ]);
   });
 
-  test("looks only at what changed and what calls that, until everything is to be looked at again", async () => {
+  test("updates only changed records and their callers until forget", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     const [outer, inner, other] = [

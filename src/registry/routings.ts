@@ -5,31 +5,31 @@ import type { Scope } from "./scope.ts";
 
 export interface RoutingsOptions {
   readonly db: Db;
-  /** Where a tool runs; `server:tool`. */
+  /** Where the tool `server:tool` runs. */
   readonly routingOf: (toolId: string) => Routing;
   readonly onError: (error: unknown) => void;
 }
 
-/** What is known of a scope since it was looked at last. */
-interface Seen {
+/** State of a scope at the last read. */
+interface ScopeSnapshot {
   readonly readAt: Date;
-  /** Where the tools that are used ran then. */
+  /** Routings of the tools in use at that time. */
   readonly tools: Map<string, Routing>;
 }
 
-/** Where capabilities run: local as soon as one of their tools is, unless somebody said otherwise. */
+/** Routings of capabilities: local if any tool is, unless set explicitly. */
 export class Routings {
   readonly #options: RoutingsOptions;
-  /** By scope: the refresh that is under way, and whether another one has to follow. */
+  /** Refresh in progress by scope, and whether another one must follow. */
   readonly #running = new Map<string, { again: boolean; readonly done: Promise<void> }>();
 
-  readonly #seen = new Map<string, Seen>();
+  readonly #snapshots = new Map<string, ScopeSnapshot>();
 
   constructor(options: RoutingsOptions) {
     this.#options = options;
   }
 
-  /** Brings what is kept with the records up to date. However often it is asked for, one runs and one follows. */
+  /** Starts an update in the background; requests during an update collapse into one that follows it. */
   refresh(scope: Scope): void {
     const key = keyOf(scope);
     const running = this.#running.get(key);
@@ -47,31 +47,35 @@ export class Routings {
     this.#running.set(key, { again: false, done });
   }
 
-  /** The same, to be waited for. As long as every tool runs where it did, only what changed is looked at. */
+  /** Updates stored routings. Reads only changed records unless a tool's routing changed. */
   async update(scope: Scope): Promise<void> {
     const { db, routingOf } = this.#options;
     const key = keyOf(scope);
-    const seen = this.#seen.get(key);
-    const stays = seen !== undefined && [...seen.tools].every(([tool, routing]) => routingOf(tool) === routing);
-    const { readAt, ids: changed } = await listChanged(db, scope, seen?.readAt);
-    const ids = stays ? changed : undefined;
+    const snapshot = this.#snapshots.get(key);
+    const toolsUnchanged =
+      snapshot !== undefined && [...snapshot.tools].every(([tool, routing]) => routingOf(tool) === routing);
+    const { readAt, ids: changed } = await listChanged(db, scope, snapshot?.readAt);
+    const ids = toolsUnchanged ? changed : undefined;
     const used = await listUsedTools(db, scope, ids);
-    const tools = new Map([...(stays ? seen.tools : []), ...used.map((tool) => [tool, routingOf(tool)] as const)]);
+    const tools = new Map([
+      ...(toolsUnchanged ? snapshot.tools : []),
+      ...used.map((tool) => [tool, routingOf(tool)] as const),
+    ]);
     await inheritRoutings(db, scope, { localTools: used.filter((tool) => tools.get(tool) === "local"), ids });
-    this.#seen.set(key, { readAt, tools });
+    this.#snapshots.set(key, { readAt, tools });
   }
 
-  /** Everything is looked at again: records came that changed long ago elsewhere. */
+  /** Makes the next update read every record, for imported ones with old timestamps. */
   forget(scope: Scope): void {
-    this.#seen.delete(keyOf(scope));
+    this.#snapshots.delete(keyOf(scope));
   }
 
-  /** What is kept where it is known, and otherwise what follows from the tools. */
+  /** The stored routing, or the one inherited from the tools. */
   of({ routing, toolsUsed }: Pick<CapabilityRecord, "routing" | "toolsUsed">): Routing {
     return routing ?? inheritRouting(toolsUsed, this.#options.routingOf);
   }
 
-  /** undefined: inherited again. */
+  /** Sets the routing; undefined makes it inherited again. */
   async set(
     { org, project, id }: Pick<CapabilityRecord, "org" | "project" | "id">,
     routing: Routing | undefined,
@@ -89,7 +93,7 @@ function keyOf({ org, project }: Scope): string {
   return `${org}/${project}`;
 }
 
-/** Nothing that would have to run here can run anywhere. */
+/** One local tool forces the whole program to run locally. */
 export function inheritRouting(tools: readonly string[], routingOf: (toolId: string) => Routing): Routing {
   return tools.some((tool) => routingOf(tool) === "local") ? "local" : "cloud";
 }

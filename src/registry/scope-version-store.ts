@@ -5,8 +5,8 @@ import type { Scope } from "./scope.ts";
 export const SCOPE_CHANNEL = "pml_scope";
 
 /**
- * Says, in the transaction that changes a definition, that the scope changed. Never for counters or
- * traces: a notification makes commits wait for each other.
+ * Notifies gateways that a definition of the scope changed, in the transaction of the change. Not for counters or
+ * traces: NOTIFY serialises commits.
  */
 export async function bumpScope(tx: Tx, { org, project }: Scope): Promise<void> {
   await tx

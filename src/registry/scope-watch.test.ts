@@ -25,7 +25,7 @@ async function bump(client: DatabaseClient): Promise<void> {
 }
 
 describe.each(engines)("watchScopes on %s", (engine) => {
-  test("tells of each change once, by notification", async () => {
+  test("reports each change once, by notification", async () => {
     await using client = await openTestDatabase(engine);
     await using watching = await watch(client, NEVER_MS);
     await bump(client);
@@ -34,14 +34,14 @@ describe.each(engines)("watchScopes on %s", (engine) => {
     await expect.poll(() => watching.seen).toEqual([scope, scope]);
   });
 
-  test("tells of a change without any notification, by looking", async () => {
+  test("reports a change without a notification, by polling", async () => {
     await using client = await openTestDatabase(engine);
     await using watching = await watch(client, 50);
     await client.db.insertInto("scope_version").values(scope).execute();
     await expect.poll(() => watching.seen).toEqual([scope]);
   });
 
-  test("says nothing of what was there before, nor of what was rolled back", async () => {
+  test("reports neither earlier changes nor rolled back ones", async () => {
     await using client = await openTestDatabase(engine);
     await bump(client);
     await using watching = await watch(client, 20);

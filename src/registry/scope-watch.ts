@@ -12,8 +12,8 @@ export interface ScopeWatchOptions {
 const POLL_MS = 3_000;
 
 /**
- * Tells of every scope whose definitions changed, on this gateway or another one. The version rows
- * are the truth and are read every few seconds; a notification only makes that happen at once.
+ * Reports every scope whose definitions changed, on this gateway or another one. Polls the version rows; a
+ * notification only triggers the poll early.
  */
 export async function watchScopes(options: ScopeWatchOptions): Promise<AsyncDisposable> {
   const { client, onChange, onError, pollMs = POLL_MS } = options;

@@ -1,20 +1,20 @@
-/** Whose memory is meant. Passed along as a value; no shared object ever remembers one. */
+/** Owner of records and runs. Passed as a value; no shared object stores one. */
 export interface Scope {
   readonly org: string;
   readonly project: string;
 }
 
-/** Where the records of servers are that everybody knows. */
+/** Scope of the server records that ship with PML. */
 export const STANDARD_SCOPE: Scope = { org: "pml", project: "std" };
 
 export const DEFAULT_SCOPE: Scope = { org: "local", project: "default" };
 
-/** Whoever has the token of this machine, in place of the id of a principal. */
+/** Stands for the holder of this machine's token in place of a principal's id. */
 export const OWNER = "local";
 
-/** Who asks, and from where. What they may not see is, to them, not there. */
+/** The caller of an operation. Records they may not see count as absent. */
 export interface Asker {
   readonly scope: Scope;
-  /** Id of a principal, or `OWNER`, who sees everything of the scope. */
+  /** Id of a principal, or `OWNER`, who sees everything in the scope. */
   readonly principal: string;
 }

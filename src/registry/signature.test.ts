@@ -45,9 +45,9 @@ test.each<[string, Partial<SignedVersion>]>([
   expect(() => signing.verify({ ...version, ...changed }, signature)).toThrow(/is not what was signed/);
 });
 
-test("verify refuses the hash of another source and unknown forms, key or not", () => {
+test("verify refuses the hash of another source and unknown formats, with or without a key", () => {
   expect(() => NO_SIGNING.verify(version, `sha256:${"cd".repeat(32)}`)).toThrow(/another source/);
-  expect(() => NO_SIGNING.verify(version, "md5:1")).toThrow(/no known form/);
+  expect(() => NO_SIGNING.verify(version, "md5:1")).toThrow(/unknown format/);
 });
 
 test("createSigning says what is wrong with a key", () => {

@@ -2,38 +2,38 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 import { contentHash } from "../base/content-hash.ts";
 import { PmlError } from "../base/errors.ts";
 
-/** All of a version that a signature vouches for: what it does, under whatever name. So copies keep it. */
+/** Content of a version that its signature covers; without the name, so copies keep the signature. */
 export interface SignedVersion {
-  /** Of the normalised source. */
+  /** Hash of the normalised source. */
   readonly sourceHash: string;
-  /** The text of a program or of a `server.json`. */
+  /** Text of a program or a `server.json`. */
   readonly text: string | undefined;
-  /** Any other source. */
+  /** The source if it is not text. */
   readonly source: unknown;
   readonly parameters: unknown;
   readonly toolsUsed: readonly string[];
 }
 
 type SignatureState =
-  /** By a key that is trusted here. */
+  /** Signed with a trusted key. */
   | "trusted"
-  /** By a key that nobody here has said anything about. */
+  /** Signed with a key that is not in the configuration. */
   | "unknown_key"
-  /** Only the hash of the source. */
+  /** Carries only the hash of the source. */
   | "unsigned";
 
-/** What vouches for versions, and whose word counts. */
+/** Signs versions and verifies signatures. */
 export interface Signing {
-  /** `sha256:…` of the normalised source, followed by the signature where there is a key. */
+  /** Returns `sha256:` and the hash of the normalised source, followed by the signature if there is a key. */
   sign(version: SignedVersion): string;
-  /** Throws `signature_invalid` where the signature does not fit. */
+  /** Throws `signature_invalid` if the signature does not match. */
   verify(version: SignedVersion, signature: string | undefined): SignatureState;
 }
 
 export interface SigningKeys {
-  /** Ed25519, PEM. Without one, versions carry the hash of their source alone. */
+  /** Ed25519, PEM. Without it, versions carry only the hash of their source. */
   readonly privateKey?: string;
-  /** Ed25519, PEM; the public half of the private key counts without being listed. */
+  /** Ed25519, PEM. The public half of `privateKey` is trusted without being listed. */
   readonly trusted: readonly string[];
 }
 
@@ -67,13 +67,13 @@ function verifyVersion(
 ): SignatureState {
   if (signature === undefined) return "unsigned";
   const [whole, hash, id, bytes] = SIGNATURE.exec(signature) ?? [];
-  if (whole === undefined) throw invalid(version, "its signature is of no known form");
-  if (hash !== version.sourceHash) throw invalid(version, "its signature is that of another source");
+  if (whole === undefined) throw invalid(version, "its signature has an unknown format");
+  if (hash !== version.sourceHash) throw invalid(version, "its signature belongs to another source");
   if (id === undefined || bytes === undefined) return "unsigned";
   const key = known.get(id);
   if (key === undefined) return "unknown_key";
   if (!verify(null, payload(version), key, Buffer.from(bytes, "base64url")))
-    throw invalid(version, `what the key ${id} signed is not what it has now`);
+    throw invalid(version, `its content changed after the key ${id} signed it`);
   return "trusted";
 }
 
@@ -109,7 +109,7 @@ function invalid({ sourceHash }: SignedVersion, reason: string): PmlError {
     "signature_invalid",
     `The version with the source ${sourceHash} is not what was signed: ${reason}`,
     {
-      hint: "Get it again from where it comes from; do not import this copy.",
+      hint: "Get it again from its publisher; do not import this copy.",
     },
   );
 }

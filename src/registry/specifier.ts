@@ -1,16 +1,16 @@
 import { PmlError } from "../base/errors.ts";
 
-/** Which version of a record is meant. */
+/** Selects a version of a record. */
 export type Specifier =
   | { readonly kind: "latest" }
-  /** The parts that were given of a semantic version, at least the first. */
+  /** The given parts of a semantic version, at least the major one. */
   | { readonly kind: "tag"; readonly text: string; readonly parts: readonly number[] }
-  /** Whatever was current at the end of that day, UTC. */
+  /** The version that was current at the end of that day, UTC. */
   | { readonly kind: "date"; readonly text: string; readonly before: Date }
   | { readonly kind: "unknown"; readonly text: string };
 
-/** What has to be known of a version to choose it. */
-export interface VersionMark {
+/** Facts about a version that specifiers select by. */
+export interface VersionSummary {
   readonly version: number;
   readonly versionTag: string | undefined;
   readonly createdAt: Date;
@@ -31,24 +31,27 @@ export function parseSpecifier(text: string): Specifier {
   return Number.isNaN(day) ? { kind: "unknown", text } : { kind: "date", text, before: new Date(day + DAY_MS) };
 }
 
-/** The version that is meant, `current` where nothing is said; throws where there is none. */
+/** Picks the version that the specifier selects; throws if there is none. */
 export function pickVersion(
   specifier: Specifier,
   {
     name,
     current,
     versions,
-  }: { readonly name: string; readonly current: number; readonly versions: readonly VersionMark[] },
+  }: { readonly name: string; readonly current: number; readonly versions: readonly VersionSummary[] },
 ): number {
   if (specifier.kind === "latest") return current;
   const picked = pick(specifier, versions);
   if (picked !== undefined) return picked;
   throw new PmlError("version_not_found", `Version ${specifier.text} not found for ${name}`, {
-    hint: `There are ${versions.map(describeMark).join(", ")}.`,
+    hint: `There are ${versions.map(describeVersion).join(", ")}.`,
   });
 }
 
-function pick(specifier: Exclude<Specifier, { kind: "latest" }>, versions: readonly VersionMark[]): number | undefined {
+function pick(
+  specifier: Exclude<Specifier, { kind: "latest" }>,
+  versions: readonly VersionSummary[],
+): number | undefined {
   switch (specifier.kind) {
     case "tag": {
       const exact = versions.find(({ versionTag }) => versionTag === specifier.text);
@@ -57,7 +60,7 @@ function pick(specifier: Exclude<Specifier, { kind: "latest" }>, versions: reado
         .toSorted((a, b) => compareTags(b.versionTag ?? "", a.versionTag ?? ""));
       const [major] = specifier.parts;
       const numbered = specifier.parts.length === 1 ? versions.find(({ version }) => version === major) : undefined;
-      // A whole version is that one or none.
+      // A full version matches exactly or not at all.
       return (exact ?? (specifier.parts.length === WHOLE ? undefined : (best ?? numbered)))?.version;
     }
     case "date":
@@ -73,7 +76,7 @@ function pick(specifier: Exclude<Specifier, { kind: "latest" }>, versions: reado
 const WHOLE = 3;
 const TAG = /^v(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
 
-/** `1.2.0` is written `v1.2.0`. Throws where it is no semantic version. */
+/** Normalises `1.2.0` to `v1.2.0`; throws if it is not a semantic version. */
 export function checkVersionTag(text: string): string {
   const tag = text.startsWith("v") ? text : `v${text}`;
   if (TAG.test(tag)) return tag;
@@ -90,7 +93,7 @@ function startsWith(whole: readonly number[], parts: readonly number[]): boolean
   return whole.length > 0 && parts.every((part, index) => whole[index] === part);
 }
 
-/** By semantic version: numbers as numbers, and what comes before a release before it. */
+/** Orders by semantic version, pre-releases before their release. */
 function compareTags(a: string, b: string): number {
   const [left, right] = [semverOf(a), semverOf(b)];
   for (const [index, part] of left.entries()) {
@@ -105,6 +108,6 @@ function comparePrereleases(a: string | undefined, b: string | undefined): numbe
   return a.localeCompare(b, "en", { numeric: true });
 }
 
-function describeMark({ version, versionTag }: VersionMark): string {
+function describeVersion({ version, versionTag }: VersionSummary): string {
   return versionTag === undefined ? `v${version}` : `v${version} (${versionTag})`;
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../db/client.ts";
 import type { PreparedSource } from "./capability.ts";
 import type { Scope } from "./scope.ts";
-import type { VersionMark } from "./specifier.ts";
+import type { VersionSummary } from "./specifier.ts";
 
 export interface NewVersionRow extends Omit<PreparedSource, "calls"> {
   readonly recordId: string;
@@ -35,7 +35,7 @@ export async function writeVersion(tx: Tx, { org }: Scope, row: NewVersionRow): 
     .execute();
 }
 
-export async function readVersionMarks(db: Db | Tx, org: string, recordId: string): Promise<VersionMark[]> {
+export async function readVersionSummaries(db: Db | Tx, org: string, recordId: string): Promise<VersionSummary[]> {
   const rows = await db
     .selectFrom("capability_versions")
     .select(["version", "version_tag", "created_at"])
@@ -50,7 +50,7 @@ export async function readVersionMarks(db: Db | Tx, org: string, recordId: strin
   }));
 }
 
-/** What a version calls by name; known from its text, before it ever ran. */
+/** Records the capabilities that a version's text calls, before it ever runs. */
 export async function insertDependencies(
   tx: Tx,
   { org }: Scope,
@@ -65,7 +65,6 @@ export async function insertDependencies(
     .execute();
 }
 
-/** Makes a version the current one. */
 export async function setCurrentVersion(
   tx: Tx,
   { org }: Scope,
@@ -85,7 +84,7 @@ export async function setCurrentVersion(
     .execute();
 }
 
-/** From now on this source is that version, unless another live record under a name of its own has it. */
+/** Maps a source hash to this version, unless another live named record already holds the hash. */
 export async function setSource(
   tx: Tx,
   { org, project }: Scope,
@@ -100,7 +99,7 @@ export async function setSource(
         AND r.display_name NOT LIKE 'unnamed\\_%')`.execute(tx);
 }
 
-/** Copies the current version of a record as a version of another, and returns its source. */
+/** Copies a version to another record and returns its source hash. */
 export async function copyVersion(
   tx: Tx,
   {
@@ -119,7 +118,7 @@ export async function copyVersion(
     FROM capability_versions WHERE org = ${from.org} AND record_id = ${from.id} AND version = ${from.version}
     RETURNING source_hash`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error(`version ${from.version} of ${from.id} is not there`);
+  if (row === undefined) throw new Error(`version ${from.version} of ${from.id} does not exist`);
   return row.source_hash;
 }
 
@@ -133,7 +132,7 @@ export async function nextVersion(tx: Tx, { org }: Scope, recordId: string): Pro
   return (row?.last ?? 0) + 1;
 }
 
-/** It was shown to do again what it did; that holds for this version, as long as it is the current one. */
+/** Marks a version as verified by a replay, if it is still current. */
 export async function markVerified(
   db: Db,
   { org }: Scope,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Asker, OWNER } from "./scope.ts";
 
-/** Which records, known as `r`, somebody may see: what is shared with them, and of their own project what is theirs. */
+/** SQL condition for the records `r` that the caller may see. */
 export function visibleTo({ scope, principal }: Asker): RawBuilder<boolean> {
   const own = principal === OWNER ? sql`true` : sql`(r.visibility <> 'private' OR r.created_by = ${principal})`;
   return sql<boolean>`(r.visibility = 'public' OR r.org = ${scope.org}

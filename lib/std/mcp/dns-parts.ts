@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Changed, Registry } from "../../../src/registry/registry.ts";
+import type { ChangeOutcome, Registry } from "../../../src/registry/registry.ts";
 import type { Scope } from "../../../src/registry/scope.ts";
 import type { OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
 import { describeBriefly } from "./describe-record.ts";
@@ -21,7 +21,7 @@ export const reference = z
 
 export const tags = z.array(z.string().min(1));
 
-export function changed({ record, warnings }: Changed): Readonly<Record<string, unknown>> {
+export function changed({ record, warnings }: ChangeOutcome): Readonly<Record<string, unknown>> {
   return { ...describeBriefly(record), forked_from: record.forkedFrom ?? null, aliases: record.aliases, warnings };
 }
 

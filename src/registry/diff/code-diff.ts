@@ -1,16 +1,16 @@
-import { diffSequences, type Step } from "./sequence-diff.ts";
+import { diffSequences, type EditStep } from "./sequence-diff.ts";
 
 const CONTEXT_LINES = 3;
 
 interface Line {
   readonly mark: " " | "-" | "+";
   readonly text: string;
-  /** Lines of either side before this one. */
+  /** Numbers of lines on either side before this one. */
   readonly before: number;
   readonly after: number;
 }
 
-/** Two texts as a unified diff, without file names; empty where they are equal. */
+/** Formats two texts as a unified diff without file names; empty if they are equal. */
 export function diffCode(before: string, after: string): string {
   const lines = toLines(before.split("\n"), after.split("\n"));
   const changed = lines.flatMap(({ mark }, index) => (mark === " " ? [] : [index]));
@@ -29,7 +29,7 @@ function toLines(before: readonly string[], after: readonly string[]): Line[] {
   });
 }
 
-function read(step: Step, before: readonly string[], after: readonly string[]): Pick<Line, "mark" | "text"> {
+function read(step: EditStep, before: readonly string[], after: readonly string[]): Pick<Line, "mark" | "text"> {
   switch (step.kind) {
     case "kept":
       return { mark: " ", text: before[step.before] ?? "" };
@@ -41,7 +41,7 @@ function read(step: Step, before: readonly string[], after: readonly string[]): 
   }
 }
 
-/** Ranges of lines around the changes; those whose surroundings touch are one. */
+/** Ranges of lines around the changes; touching ranges are merged. */
 function groupHunks(changed: readonly number[], total: number): [from: number, to: number][] {
   const hunks: [number, number][] = [];
   for (const index of changed) {

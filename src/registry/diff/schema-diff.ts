@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonSchema } from "../../base/json.ts";
 import { diffLimits } from "./schema-limits.ts";
 
-/** One difference between two parameter schemas, and what it means for whoever calls. */
+/** One difference between two parameter schemas and its effect on callers. */
 export interface SchemaChange {
   /** `options.depth`, `files[]`; empty for the arguments as a whole. */
   readonly path: string;
   readonly kind: "added" | "removed" | "required" | "optional" | "type" | "values" | "limit" | "default" | "closed";
-  /** Whether a call that was right before may be refused or mean something else now. */
+  /** True if a call that was valid before may fail or change its meaning. */
   readonly breaking: boolean;
   readonly explanation: string;
 }
 
-/** What differs between the parameters of two versions; what breaks callers comes first. */
+/** Compares two parameter schemas; breaking changes come first. */
 export function diffSchemas(before: JsonSchema, after: JsonSchema): SchemaChange[] {
   const changes = diffAt("", before, after);
   return [...changes.filter(({ breaking }) => breaking), ...changes.filter(({ breaking }) => !breaking)];
@@ -83,7 +83,7 @@ function diffTypes(path: string, before: JsonSchema, after: JsonSchema): SchemaC
     : [{ path, kind: "type", breaking: false, explanation: `${words}: it takes more than before` }];
 }
 
-/** undefined where every type is taken. */
+/** Undefined if every type is accepted. */
 function typesOf({ type }: JsonSchema): string[] | undefined {
   if (typeof type === "string") return [type];
   return Array.isArray(type) ? type.filter((each) => typeof each === "string").toSorted() : undefined;
@@ -119,7 +119,7 @@ function without(values: readonly unknown[], others: readonly unknown[]): unknow
   return values.filter((value) => !others.some((other) => isDeepStrictEqual(value, other)));
 }
 
-/** undefined where every value is taken. */
+/** Undefined if every value is accepted. */
 function valuesOf(schema: JsonSchema): readonly unknown[] | undefined {
   if ("const" in schema) return [schema["const"]];
   const values = schema["enum"];
@@ -133,7 +133,7 @@ function say(value: unknown): string {
 function diffDefault(path: string, before: JsonSchema, after: JsonSchema): SchemaChange[] {
   const [old, current] = [before["default"], after["default"]];
   if (isDeepStrictEqual(old, current)) return [];
-  const explanation = `the default of ${describe(path)} was ${say(old)} and is ${say(current)}: calls that leave it out mean that now`;
+  const explanation = `the default of ${describe(path)} was ${say(old)} and is ${say(current)}: calls that leave it out get the new one`;
   return [{ path, kind: "default", breaking: false, explanation }];
 }
 

@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../../base/json.ts";
 import type { SchemaChange } from "./schema-diff.ts";
 
-/** Keywords that allow less the larger they are, and those that allow less the smaller they are. */
+/** A larger lower bound or a smaller upper bound is stricter. */
 const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
-/** Of these nobody can tell which of two allows less, so a changed one counts as less. */
+/** Keywords without an order: any change counts as stricter. */
 const SHAPES = ["pattern", "format", "multipleOf", "uniqueItems"];
 
 export function diffLimits(path: string, before: JsonSchema, after: JsonSchema): SchemaChange[] {

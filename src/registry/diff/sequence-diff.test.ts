@@ -16,7 +16,7 @@ test("diffSequences leads from one list to the other with the fewest steps", () 
   }
 });
 
-test("diffSequences replaces what differs too much", () => {
+test("diffSequences replaces everything beyond the maximum of differences", () => {
   const before = Array.from({ length: 2_000 }, (_, index) => `a${index}`);
   const after = Array.from({ length: 2_000 }, (_, index) => `b${index}`);
   const kinds = diffSequences(["x", ...before], ["x", ...after]).map(({ kind }) => kind);

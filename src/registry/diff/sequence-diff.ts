@@ -1,13 +1,13 @@
-export type Step =
+export type EditStep =
   | { readonly kind: "kept"; readonly before: number; readonly after: number }
   | { readonly kind: "removed"; readonly before: number }
   | { readonly kind: "added"; readonly after: number };
 
-/** Beyond this many differences the shortest way is not worth its memory; the rest counts as replaced. */
-const MOST_DIFFERENCES = 800;
+/** With more differences the shortest edit script is not worth its memory; the rest counts as replaced. */
+const MAX_DIFFERENCES = 800;
 
-/** The steps from one list to the other, with as few of them removed and added as can be. */
-export function diffSequences(before: readonly string[], after: readonly string[]): Step[] {
+/** Computes an edit script with as few removed and added steps as possible. */
+export function diffSequences(before: readonly string[], after: readonly string[]): EditStep[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && before[start] === after[start]) start += 1;
@@ -21,11 +21,11 @@ export function diffSequences(before: readonly string[], after: readonly string[
   ];
 }
 
-function kept(before: number, after: number): Step {
+function kept(before: number, after: number): EditStep {
   return { kind: "kept", before, after };
 }
 
-function shift(step: Step, by: number): Step {
+function shift(step: EditStep, by: number): EditStep {
   switch (step.kind) {
     case "kept":
       return kept(step.before + by, step.after + by);
@@ -37,21 +37,21 @@ function shift(step: Step, by: number): Step {
   }
 }
 
-function diffMiddle(before: readonly string[], after: readonly string[]): Step[] {
+function diffMiddle(before: readonly string[], after: readonly string[]): EditStep[] {
   const trace = findFurthest(before, after);
   return trace === undefined ? replaceAll(before.length, after.length) : walkBack(trace, before.length, after.length);
 }
 
-function replaceAll(before: number, after: number): Step[] {
+function replaceAll(before: number, after: number): EditStep[] {
   return [
-    ...Array.from({ length: before }, (_, index): Step => ({ kind: "removed", before: index })),
-    ...Array.from({ length: after }, (_, index): Step => ({ kind: "added", after: index })),
+    ...Array.from({ length: before }, (_, index): EditStep => ({ kind: "removed", before: index })),
+    ...Array.from({ length: after }, (_, index): EditStep => ({ kind: "added", after: index })),
   ];
 }
 
-/** How far one gets on each diagonal with so many differences (Myers); undefined where there are too many. */
+/** Furthest point per diagonal and number of differences (Myers); undefined if there are too many. */
 function findFurthest(before: readonly string[], after: readonly string[]): Map<number, number>[] | undefined {
-  const most = Math.min(before.length + after.length, MOST_DIFFERENCES);
+  const most = Math.min(before.length + after.length, MAX_DIFFERENCES);
   const trace: Map<number, number>[] = [];
   let reached = new Map([[1, 0]]);
   for (let differences = 0; differences <= most; differences += 1) {
@@ -77,8 +77,8 @@ function comesFromAbove(reached: ReadonlyMap<number, number>, diagonal: number, 
 
 const NOWHERE: ReadonlyMap<number, number> = new Map();
 
-function walkBack(trace: readonly ReadonlyMap<number, number>[], before: number, after: number): Step[] {
-  const steps: Step[] = [];
+function walkBack(trace: readonly ReadonlyMap<number, number>[], before: number, after: number): EditStep[] {
+  const steps: EditStep[] = [];
   let [x, y] = [before, after];
   for (let differences = trace.length - 2; differences >= 0; differences -= 1) {
     const reached = trace[differences] ?? NOWHERE;

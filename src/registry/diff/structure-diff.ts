@@ -9,12 +9,12 @@ export interface SetDiff {
 
 export interface StructureDiff {
   readonly nodes: SetDiff;
-  /** Calls that stayed and get other arguments. */
+  /** Calls present on both sides with different arguments. */
   readonly changed: readonly string[];
   readonly edges: SetDiff;
 }
 
-/** What differs between two structures. Ids say only where a node stands, so nodes are told by what they do. */
+/** Compares two structures. Matches nodes by what they do, since ids only number their positions. */
 export function diffStructures(before: StaticStructure, after: StaticStructure): StructureDiff {
   const steps = diffSequences(before.nodes.map(keyOf), after.nodes.map(keyOf));
   const pairs = steps.flatMap((step) => {
@@ -72,7 +72,7 @@ function labelAt({ nodes }: StaticStructure, index: number): string[] {
   return node === undefined ? [] : [node.label];
 }
 
-/** With the nodes that its references read under the names given, so that a node that only moved is no change. */
+/** Arguments with node ids mapped to the other structure, so that a moved node is not a change. */
 function argumentsOf(node: StructureNode, names: ReadonlyMap<string, string> = new Map()): unknown {
   const values = "arguments" in node ? (node.arguments ?? {}) : {};
   return Object.entries(values).map(([key, value]) => [
@@ -81,7 +81,7 @@ function argumentsOf(node: StructureNode, names: ReadonlyMap<string, string> = n
   ]);
 }
 
-/** Edges of nodes that stayed are compared under the ids of the newer structure. */
+/** Compares edges of matched nodes under the ids of the newer structure. */
 function diffEdges(before: StaticStructure, after: StaticStructure, names: ReadonlyMap<string, string>): SetDiff {
   const rename = ({ from, to }: StructureEdge): string =>
     `${names.get(from) ?? `before ${from}`} ${names.get(to) ?? `before ${to}`}`;

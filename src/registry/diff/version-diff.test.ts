@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { analyseProgram } from "../../analysis/analyse-program.ts";
-import type { JsonValue } from "../../base/json.ts";
 import { diffCode } from "./code-diff.ts";
 import { diffSchemas } from "./schema-diff.ts";
 import { type ComparedVersion, diffVersions } from "./version-diff.ts";
@@ -13,7 +12,7 @@ function version(code: string): ComparedVersion {
   const { structure, parameters, tools } = outcome.program;
   return {
     source: { type: "code", code },
-    structure: structure as unknown as JsonValue,
+    structure,
     parameters,
     toolsUsed: tools,
   };
@@ -44,7 +43,7 @@ test("diffCode prints a unified diff with the surroundings of each change", () =
   expect(diffCode("same", "same")).toBe("");
 });
 
-test("diffVersions tells nodes, edges and tools that came and went", () => {
+test("diffVersions lists added and removed nodes, edges and tools", () => {
   const before = version(`const a = await mcp.fs.read({ path: args.path });\nreturn await mcp.db.save({ a });`);
   const after = version(
     `const a = await mcp.fs.read({ path: args.path });\nif (a.ok) await mcp.mail.send({ a });\nreturn a;`,
@@ -60,7 +59,7 @@ test("diffVersions tells nodes, edges and tools that came and went", () => {
   expect(breaking).toBe(false);
 });
 
-test("diffVersions tells a call that stayed and gets other arguments", () => {
+test("diffVersions lists a call whose arguments changed", () => {
   const before = version(`return await mcp.fs.read({ path: "a.txt" });`);
   const after = version(`return await mcp.fs.read({ path: "b.txt" });`);
   const { structure, tools } = diffVersions(before, after);
@@ -70,7 +69,7 @@ test("diffVersions tells a call that stayed and gets other arguments", () => {
   expect(tools).toEqual({ added: [], removed: [] });
 });
 
-test("diffVersions takes no node for changed that only moved", () => {
+test("diffVersions ignores a node that only moved", () => {
   const before = version(`const a = await mcp.fs.read({ path: "a" });\nreturn await mcp.db.save({ row: a.text });`);
   const after = version(
     `await mcp.log.note({});\nconst a = await mcp.fs.read({ path: "a" });\nreturn await mcp.db.save({ row: a.text });`,
@@ -112,7 +111,7 @@ test.each(cases)("diffSchemas explains %s", (_what, before, after, breaking, exp
   expect(diffSchemas(before, before)).toEqual([]);
 });
 
-test("diffSchemas puts what breaks callers first", () => {
+test("diffSchemas puts breaking changes first", () => {
   const changes = diffSchemas(object({ b: {} }), object({ a: {} }));
   expect(changes.map(({ path, breaking }) => [path, breaking])).toEqual([
     ["b", true],

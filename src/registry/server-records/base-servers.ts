@@ -6,7 +6,7 @@ export interface BaseServer {
   readonly document: ServerJson;
 }
 
-/** Servers that are known from the first start on, by the names people use for them. */
+/** Servers whose records ship with PML, by their usual names. */
 export function baseServers(): BaseServer[] {
   return [
     { name: "filesystem", document: bundledFilesystem() },
@@ -42,7 +42,7 @@ export function baseServers(): BaseServer[] {
   ];
 }
 
-/** It ships with PML, so its version is the one that is installed. */
+/** The filesystem server ships with PML, so its record carries the installed version. */
 function bundledFilesystem(): ServerJson {
   const manifest = findManifest(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"));
   if (manifest === undefined) throw new Error("the filesystem server that ships with PML has no package.json");

@@ -4,7 +4,7 @@ import type { McpServerEntry } from "../../config/schema.ts";
 import { findManifest, fromManifest, shorten } from "./package-manifest.ts";
 import { PUBLISHER_META, SERVER_JSON_SCHEMA, type ServerJson } from "./server-json.ts";
 
-/** A server of the configuration and what it said about itself. */
+/** A configured server with its `serverInfo`. */
 export interface ConnectedServer {
   readonly name: string;
   readonly entry: Pick<McpServerEntry, "command" | "args" | "url" | "type">;
@@ -12,8 +12,8 @@ export interface ConnectedServer {
 }
 
 /**
- * A connected server as a `server.json`. Arguments, variables, headers and query strings are the user's
- * own and may be secret; none of them is in it.
+ * Describes a connected server as a `server.json`. Leaves out arguments, variables, headers and query strings, which
+ * may contain secrets.
  */
 export function describeConnected(scope: Scope, server: ConnectedServer): ServerJson {
   const manifest = findScriptManifest(server.entry);
@@ -66,7 +66,10 @@ function findScriptManifest({ command, args = [] }: ConnectedServer["entry"]): R
 
 type Package = NonNullable<ServerJson["packages"]>[number];
 
-/** What runners take as their first plain argument: `npx -y @scope/name@1.2.0`, `uvx name==1.2.0`. */
+/**
+ * Package runners, which take the package as their first plain argument: `npx -y @scope/name@1.2.0`, `uvx
+ * name==1.2.0`.
+ */
 const RUNNERS: Readonly<Record<string, string>> = { npx: "npm", bunx: "npm", uvx: "pypi" };
 
 function readPackage({ command = "", args = [] }: ConnectedServer["entry"]): Package | undefined {

@@ -1,12 +1,12 @@
 import type { ServerJson } from "./server-json.ts";
 
-/** What a program needs to start a server of a package: nothing that the user has to fill in is in it. */
-interface Launch {
+/** Command that starts a packaged server; contains no values that users fill in. */
+interface LaunchCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** The module behind a `code_url`: the server's description, and how to start it where it is a package. */
+/** Module text behind a `code_url`: the server's description, and its launch command if it is a package. */
 export function toModule(document: ServerJson): string {
   const launch = findLaunch(document);
   return [
@@ -17,7 +17,7 @@ export function toModule(document: ServerJson): string {
   ].join("\n");
 }
 
-function findLaunch({ packages = [] }: ServerJson): Launch | undefined {
+function findLaunch({ packages = [] }: ServerJson): LaunchCommand | undefined {
   for (const { registryType, identifier, version } of packages) {
     if (registryType === "npm") return { command: "npx", args: ["-y", join(identifier, "@", version)] };
     if (registryType === "pypi") return { command: "uvx", args: [join(identifier, "==", version)] };

@@ -14,18 +14,18 @@ const manifestSchema = z.looseObject({
   repository: z.union([z.string(), z.looseObject({ url: z.string(), directory: z.string().optional() })]).optional(),
 });
 
-/** As much of a `package.json` as describes an MCP server; `mcpName` is its name in the official registry. */
+/** The part of a `package.json` that describes an MCP server; `mcpName` is its name in the official registry. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export function parseManifest(text: string): Manifest | undefined {
   try {
     return manifestSchema.safeParse(JSON.parse(text)).data;
   } catch {
-    return undefined; // not JSON: then it is no manifest
+    return undefined; // not JSON, so not a manifest
   }
 }
 
-/** The `package.json` that a script belongs to. */
+/** Finds the `package.json` that a script belongs to. */
 export function findManifest(script: string): Manifest | undefined {
   const path = script.startsWith("file:") ? fileURLToPath(script) : script;
   if (!existsSync(path)) return undefined;
@@ -39,7 +39,7 @@ export function findManifest(script: string): Manifest | undefined {
 
 const LONGEST_DESCRIPTION = 100;
 
-/** The `server.json` that a package stands for. Without `mcpName` the package makes no claim to a registry name. */
+/** Builds a `server.json` from a package. Requires `mcpName`: without it the package claims no registry name. */
 export function fromManifest(manifest: Manifest): ServerJson {
   const { name, version, description, mcpName } = manifest;
   if (mcpName === undefined) {

@@ -36,11 +36,11 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   expect(() => parseServerJson(JSON.stringify({ ...valid, ...fields }))).toThrow(problem);
 });
 
-test("parseServerJson refuses what is not JSON", () => {
+test("parseServerJson refuses text that is not JSON", () => {
   expect(() => parseServerJson("{")).toThrow(/is not JSON/);
 });
 
-test("shortServerName drops ornaments", () => {
+test("shortServerName drops affixes", () => {
   expect(shortServerName("io.github.modelcontextprotocol/server-filesystem")).toBe("filesystem");
   expect(shortServerName("io.github.cyanheads/git-mcp-server")).toBe("git");
   expect(shortServerName("com.supabase/mcp")).toBe("mcp");

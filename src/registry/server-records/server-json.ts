@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PmlError } from "../../base/errors.ts";
 
-/** Where PML keeps what the format has no field for; registries pass it on untouched. */
+/** Extension point for PML's own fields; registries pass it on unchanged. */
 export const PUBLISHER_META = "io.modelcontextprotocol.registry/publisher-provided";
 
 export const SERVER_JSON_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -84,7 +84,7 @@ const icon = z.looseObject({
   theme: z.enum(["light", "dark"]).optional(),
 });
 
-/** What the official registry asks of a `server.json`; further fields are legal and kept. */
+/** Requirements of the official registry for a `server.json`; unknown fields are legal and preserved. */
 const serverJson = z.looseObject({
   $schema: uri.optional(),
   name: z
@@ -118,7 +118,7 @@ const serverJson = z.looseObject({
 
 export type ServerJson = z.infer<typeof serverJson>;
 
-/** Reads a `server.json`. The text itself is what is stored and given back. */
+/** Validates a `server.json`. Callers store and return the original text. */
 export function parseServerJson(text: string): ServerJson {
   let value: unknown;
   try {
@@ -136,7 +136,7 @@ export function parseServerJson(text: string): ServerJson {
   });
 }
 
-/** What the rest of PML calls the server: the last part of its name without the usual ornaments, legal as a server's name. */
+/** Derives PML's server name: the last part of the registry name without affixes such as `-mcp-server`. */
 export function shortServerName(name: string): string {
   const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
   const plain = last.replace(/^(mcp-)?server-|^mcp-|-mcp(-server)?$|-server$/g, "");

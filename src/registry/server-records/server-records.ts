@@ -29,14 +29,14 @@ export interface ServerRecordsOptions {
   readonly db: Db;
   readonly registry: Pick<Registry, "lookup">;
   readonly signing: Signing;
-  /** Where records can be fetched from; known once the gateway listens. */
+  /** Base URL of the registry routes; known once the gateway listens. */
   readonly baseUrl: () => string;
 }
 
 export interface NewServerRecord {
-  /** A `server.json`; it is kept byte for byte. */
+  /** A `server.json`, stored byte for byte. */
   readonly text: string;
-  /** Without `mcp:`; left out: made from its name in the official registry. */
+  /** Without `mcp:`; derived from the registry name if left out. */
   readonly name?: string;
   readonly visibility?: Visibility;
 }
@@ -45,11 +45,11 @@ export interface RegisteredServer {
   readonly id: string;
   readonly name: string;
   readonly version: string;
-  /** Whether anything was stored; the same again changes nothing. */
+  /** False if the same version was already registered. */
   readonly changed: boolean;
 }
 
-/** What a lookup says about a server besides what every record has. */
+/** Fields that a lookup adds for a server. */
 export interface ServerFacts {
   readonly version: string;
   readonly version_number: number;
@@ -58,10 +58,10 @@ export interface ServerFacts {
   readonly server_json: ServerJson;
 }
 
-/** Ids of servers follow from scope and registry name: memory of two machines that know the same server can be joined. */
+/** Server ids derive from scope and registry name, so exports of two machines can be merged. */
 const ID_SPACE = "7a1d6c1e-2f0b-5d1a-9c53-4b1f0f6d2a11";
 
-/** MCP servers as records: registered, seeded, or seen connected. */
+/** Records of MCP servers: registered, seeded, or seen connected. */
 export class ServerRecords {
   readonly #options: ServerRecordsOptions;
 
@@ -69,12 +69,12 @@ export class ServerRecords {
     this.#options = options;
   }
 
-  /** A server, or a further version of one. A version that is there cannot be given another content. */
+  /** Registers a server or a further version of one; throws if the version exists with other content. */
   async register(asker: Asker, wanted: NewServerRecord): Promise<RegisteredServer> {
     return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: creatorId(asker.principal) });
   }
 
-  /** The servers that everybody knows; a newer PML may bring newer versions of them. */
+  /** Registers the servers that ship with PML, and newer versions of them after an upgrade. */
   async seed(): Promise<void> {
     for (const { name, document } of baseServers()) {
       await this.#store(STANDARD_SCOPE, {
@@ -86,7 +86,7 @@ export class ServerRecords {
     }
   }
 
-  /** Connected servers get a record, unless they are one that everybody knows. */
+  /** Registers connected servers, except those that ship with PML. */
   async noteConnected(scope: Scope, servers: readonly ConnectedServer[]): Promise<void> {
     for (const server of servers) {
       const document = describeConnected(scope, server);
@@ -97,7 +97,7 @@ export class ServerRecords {
     }
   }
 
-  /** undefined for a record that is no server. */
+  /** Returns undefined if the record is not a server. */
   async describe(
     record: Pick<CapabilityRecord, "recordType" | "org" | "id" | "version">,
   ): Promise<ServerFacts | undefined> {
@@ -115,14 +115,14 @@ export class ServerRecords {
     };
   }
 
-  /** Of every version, by its number; empty for a record that is no server. */
+  /** Text of every version by its number; empty if the record is not a server. */
   async listTexts(record: Pick<CapabilityRecord, "recordType" | "org" | "id">): Promise<ReadonlyMap<number, string>> {
     if (record.recordType !== "mcp-server") return new Map();
     const versions = await listServerVersions(this.#options.db, record);
     return new Map(versions.map(({ version, text }) => [version, text]));
   }
 
-  /** The `server.json` behind a reference, byte for byte as it was registered. */
+  /** Returns the `server.json` behind a reference, byte for byte as registered. */
   async export(asker: Asker, reference: string): Promise<{ readonly text: string; readonly document: ServerJson }> {
     const record = await this.#options.registry.lookup(asker, reference);
     const versions = await listServerVersions(this.#options.db, record);
@@ -135,13 +135,13 @@ export class ServerRecords {
     return { text: found.text, document: parseServerJson(found.text) };
   }
 
-  /** The text of one version for whoever fetches it; undefined where they can see none. */
+  /** Text of one version; undefined if the caller can see none. */
   async readText(asker: Asker, name: string, version: string): Promise<string | undefined> {
     const versions = await listVisibleVersions(this.#options.db, asker, `mcp:${name}`);
     return versions.find((each) => versionOf(each) === version)?.text;
   }
 
-  /** The same as a module, which is what `code_url` leads to. */
+  /** The same version as a module, served under `code_url`. */
   async readModule(asker: Asker, name: string, version: string): Promise<string | undefined> {
     const text = await this.readText(asker, name, version);
     return text === undefined ? undefined : toModule(parseServerJson(text));
@@ -241,7 +241,7 @@ interface WantedServer {
   readonly name?: string;
   readonly visibility: Visibility;
   readonly createdBy: string | null;
-  /** Seen and not asked for: where it does not fit, nothing is stored and nobody is told. */
+  /** Set for connected servers: a conflict then stores nothing and raises no error. */
   readonly observed?: boolean;
 }
 

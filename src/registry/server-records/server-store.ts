@@ -4,19 +4,19 @@ import type { Routing, Visibility } from "../record.ts";
 import { visibleTo } from "../visibility.ts";
 import type { Db, Tx } from "../../db/client.ts";
 
-/** The record of an MCP server, with one of its versions. */
+/** An MCP server's record with one of its versions. */
 export interface StoredServer {
   readonly org: string;
   readonly id: string;
   readonly displayName: string;
   readonly version: number;
   readonly visibility: Visibility;
-  /** Its `server.json`, byte for byte. */
+  /** The `server.json`, byte for byte. */
   readonly text: string;
   readonly registryName: string;
 }
 
-interface ServerRow {
+interface StoredServerRow {
   org: string;
   id: string;
   display_name: string;
@@ -30,39 +30,39 @@ const SERVER = sql`SELECT r.org, r.id, r.display_name, v.version, r.visibility, 
     v.source ->> 'registryName' AS registry_name
   FROM capability_records r JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id`;
 
-/** The server that has the name in the official registry, in this scope. */
+/** Finds the server of this scope that has the registry name. */
 export async function findByRegistryName(
   db: Db | Tx,
   { org, project }: Scope,
   registryName: string,
 ): Promise<StoredServer | undefined> {
-  const { rows } = await sql<ServerRow>`${SERVER}
+  const { rows } = await sql<StoredServerRow>`${SERVER}
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'mcp-server' AND r.deleted_at IS NULL
       AND v.version = r.version AND v.source ->> 'registryName' = ${registryName}
     ORDER BY r.display_name LIMIT 1`.execute(db);
   return rows[0] && toServer(rows[0]);
 }
 
-/** All versions of a server, the first one first. */
+/** Lists all versions of a server, oldest first. */
 export async function listServerVersions(
   db: Db | Tx,
   { org, id }: { readonly org: string; readonly id: string },
 ): Promise<StoredServer[]> {
-  const { rows } = await sql<ServerRow>`${SERVER}
+  const { rows } = await sql<StoredServerRow>`${SERVER}
     WHERE r.org = ${org} AND r.id = ${id} AND v.source_kind = 'server' ORDER BY v.version`.execute(db);
   return rows.map(toServer);
 }
 
-/** All versions of every server with this name that the asker may see; those that everybody knows first. */
+/** Lists versions of all servers with this name that the caller may see, shipped ones first. */
 export async function listVisibleVersions(db: Db, asker: Asker, displayName: string): Promise<StoredServer[]> {
-  const { rows } = await sql<ServerRow>`${SERVER}
+  const { rows } = await sql<StoredServerRow>`${SERVER}
     WHERE r.display_name = ${displayName} AND r.record_type = 'mcp-server' AND r.deleted_at IS NULL
       AND v.source_kind = 'server' AND ${visibleTo(asker)}
     ORDER BY r.org <> ${STANDARD_SCOPE.org}, r.fqdn, v.version`.execute(db);
   return rows.map(toServer);
 }
 
-function toServer(row: ServerRow): StoredServer {
+function toServer(row: StoredServerRow): StoredServer {
   return {
     org: row.org,
     id: row.id,
@@ -82,12 +82,12 @@ export interface NewServer {
   readonly hash: string;
   readonly description: string;
   readonly visibility: Visibility;
-  /** Programs run here, remote servers do not. */
+  /** Packages run locally, remote servers in the cloud. */
   readonly routing: Routing;
   readonly createdBy: string | null;
 }
 
-/** Returns whether it was new; the name may belong to somebody else, which is an error of the database. */
+/** Returns whether the record is new. Throws a database error if another record holds the name. */
 export async function insertServer(tx: Tx, { org, project }: Scope, server: NewServer): Promise<boolean> {
   const { id, name, fqdn, hash, description, visibility, routing, createdBy } = server;
   const inserted = await tx
@@ -152,7 +152,7 @@ interface VersionPointer {
   readonly versionTag: string;
 }
 
-/** Which version is meant where none is named. */
+/** Sets the version that a reference without a version resolves to. */
 export async function pointAtVersion(
   tx: Tx,
   { org }: Scope,

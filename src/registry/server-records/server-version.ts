@@ -1,9 +1,9 @@
-/** `1.2.0` becomes `v1.2.0`, which is what `@` takes; what is no semantic version stays as it is. */
+/** Turns `1.2.0` into the tag `v1.2.0`; leaves a version that is not semantic as it is. */
 export function toVersionTag(version: string): string {
   return /^\d+\.\d+\.\d+/.test(version) ? `v${version}` : version;
 }
 
-/** The order of versions: by their numbers, and a pre-release before what it precedes. */
+/** Orders by version numbers, pre-releases before their release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [split(a), split(b)];
   for (let index = 0; index < Math.max(left.numbers.length, right.numbers.length); index += 1) {

@@ -15,7 +15,7 @@ const noTools = { all: [], version: 1, findById: () => undefined, findTool: () =
 const EVERY_STATE = ["draft", "active", "archived"] as const;
 const MOST = 10_000;
 
-/** What came of a request: an answer or a refusal, as text. */
+/** Outcome of a request as text: an answer or a refusal. */
 interface Outcome {
   readonly text: string;
   readonly code: string;
@@ -44,7 +44,7 @@ class Scene {
     this.servers = new ServerRecords({ db, registry: this.registry, signing: NO_SIGNING, baseUrl });
   }
 
-  /** One random request of one random asker; returns what is wrong with the answer. */
+  /** Sends one random request as a random tenant; returns the problem with the answer, if any. */
   async step(): Promise<string[]> {
     const asker = this.tenants.pickAsker();
     const act = this.random.pick(["create", "create", "read", "read", "read", "change", "count"] as const);
@@ -71,14 +71,14 @@ class Scene {
       this.#know(asker, made, [mark]);
       return this.#leaks("register", asker, { asked: text, outcome });
     }
-    // Some names are common to all tenants: whose record it is, the marks tell.
+    // Tenants share some names, so marks identify the owner of a record.
     const name = this.random.chance(30) ? `fs:common${this.random.between(1, 3)}` : `fs:${mark}`;
     const request = { name, code: `return "${mark}"`, description: `about ${mark}`, tags: [mark, "all"], visibility };
     const outcome = await attempt(() => this.registry.save(asker, request));
     if (outcome.code === "") {
       const { record } = outcome.value as { record: CapabilityRecord };
       this.#know(asker, record, [mark]);
-      // Only what has succeeded is suggested.
+      // Only capabilities that have succeeded are suggested.
       await this.#db.updateTable("capability_records").set({ state: "active" }).where("id", "=", record.id).execute();
     }
     return this.#leaks(`save ${name}`, asker, { asked: JSON.stringify(request), outcome });
@@ -91,7 +91,7 @@ class Scene {
     const problems = this.#leaks(`${read} ${reference}`, asker, { asked: reference, outcome });
     const isForeign = record !== undefined && !this.tenants.sees(asker, record);
     if (!isForeign || (record.org === asker.scope.org && record.project === asker.scope.project)) return problems;
-    // What one may not see is told exactly as what is not there.
+    // A hidden record must get exactly the answer of a missing one.
     const absent = reference
       .replaceAll(/mk\d+z/g, "mk0z")
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-/g, "00000000-0000-7000-8000-");
@@ -201,13 +201,13 @@ async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** Without what was asked for, and without the name that is closest to it. */
+/** Removes the requested name and the closest match from the text. */
 function plain(text: string, asked: string): string {
   return text.replaceAll(asked.replace(/^cap:/, ""), "…").replace(/Did you mean [^?]*\?|pml_discover finds[^"]*/, "");
 }
 
 describe.each(engines)("tenants on %s", (engine) => {
-  test("nothing of another tenant can be observed, whatever is asked", async () => {
+  test("no request reveals anything of another tenant", async () => {
     await using client = await openTestDatabase(engine);
     const scene = new Scene(client, 11);
     const problems: string[] = [];
