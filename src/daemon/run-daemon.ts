@@ -19,7 +19,6 @@ import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import { describeTools } from "../catalogue/describe-tools.ts";
 import { reportNames } from "../catalogue/name-report.ts";
 import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
-import { optimizeEarly } from "../base/optimize-early.ts";
 import { version } from "../base/package-info.ts";
 import {
   type DaemonInfo,
@@ -98,7 +97,6 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _watch = watchConfig({ config, reload, app, configureGateway, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
-  optimizeEarly();
   app.upstreams.connectInBackground();
   using _collector = collectWhenQuiet();
   log.info({ reason: await stop.promise }, "ending");

@@ -2,7 +2,6 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { EXIT, toErrorReport } from "../base/errors.ts";
 import { readLines, WholeLines } from "../base/lines.ts";
 import { GOODBYE } from "../mcp/transport/stdio-bridge.ts";
-import { optimizeEarly } from "../base/optimize-early.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
@@ -138,7 +137,6 @@ class Shim {
     if (daemon.destroyed) throw new Error("the daemon ended while it was adopted");
     this.#daemon = daemon;
     this.#adoptedAt = Date.now();
-    optimizeEarly();
   }
 
   /** The new daemon must know what the client agreed on with the old one; the client must not see it twice. */
