@@ -2,7 +2,6 @@ import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app/app.ts";
-import { collectWhenQuiet } from "../base/collect-garbage.ts";
 import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -98,7 +97,6 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();
-  using _collector = collectWhenQuiet();
   log.info({ reason: await stop.promise }, "ending");
 }
 

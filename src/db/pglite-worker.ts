@@ -1,6 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { collectWhenQuiet } from "../base/collect-garbage.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { compileEngine } from "./engine-module.ts";
@@ -21,7 +20,6 @@ const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
   const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
-  collectWhenQuiet();
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;
