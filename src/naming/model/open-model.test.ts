@@ -80,9 +80,9 @@ test("retries are limited in number and time", async () => {
 test.each([
   ["an error", { status: 401, body: '{"error":{"message":"bad key"}}' }, "it answered 401"],
   ["no JSON", { body: "<html>" }, "its answer is not JSON"],
-  ["JSON of another form", { body: '{"choices":[]}' }, "a form that is not its own"],
-  ["a way to somewhere else", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }, "gave no name"],
-])("%s is told as such", async (_what, reply, text) => {
+  ["JSON of another format", { body: '{"choices":[]}' }, "an answer of an unexpected format"],
+  ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }, "gave no name"],
+])("%s is reported as such", async (_what, reply, text) => {
   await using server = await startModelServer(() => reply);
   await expect(openAi(server.url).complete(prompt, signal)).rejects.toThrow(text);
 });
