@@ -23,3 +23,18 @@ test("summarise does not count an id that a failing test claims as well", () => 
 test("summarise names ids that are not in the list", () => {
   expect(summarise(list, [{ test: "typo [FR999]", status: "passed" }]).unknown).toEqual(["FR999"]);
 });
+
+test("summarise counts withdrawn ids apart, and names those that a test claims all the same", () => {
+  const withdrawn = `${list}\n## Withdrawn\n\n| id | why |\n|---|---|\n| 13.1-AC1 | d |\n`;
+  const evidence = [{ test: "it does a [FR001]", status: "passed" }];
+  expect(summarise(withdrawn, evidence)).toMatchObject({
+    total: 1,
+    covered: 1,
+    withdrawn: ["13.1-AC1"],
+    sections: [{ title: "First", covered: ["FR001"], missing: [] }],
+    unknown: [],
+    contradictory: [],
+  });
+  const claimed = summarise(withdrawn, [{ test: "it does b [13.1-AC1]", status: "passed" }]);
+  expect([claimed.unknown, claimed.contradictory, claimed.covered]).toEqual([[], ["13.1-AC1"], 0]);
+});

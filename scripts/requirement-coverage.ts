@@ -12,9 +12,13 @@ export interface Section {
 export interface Summary {
   readonly total: number;
   readonly covered: number;
+  /** Ids that the document withdraws, with the reason beside them; they count neither way. */
+  readonly withdrawn: readonly string[];
   readonly sections: readonly Section[];
   /** Ids that tests claim and the list does not have: a slip of the pen, most likely. */
   readonly unknown: readonly string[];
+  /** Ids that tests claim although the list withdraws them. */
+  readonly contradictory: readonly string[];
 }
 
 const SECTION = /^## (.+)$/;
@@ -22,23 +26,30 @@ const ROW = /^\| ([A-Za-z0-9.-]+) \|/;
 const CLAIM = /\[([A-Za-z0-9.-]+)\]/g;
 /** Rows of the decision table are referred to by requirements; they are none themselves. */
 const DECISION = /^K\d+$/;
+const WITHDRAWN = "Withdrawn";
 
 export function summarise(requirements: string, evidence: readonly Evidence[]): Summary {
   const shown = claimed(evidence.filter(({ status }) => status === "passed"));
   const contradicted = claimed(evidence.filter(({ status }) => status === "failed"));
   const isCovered = (id: string): boolean => shown.has(id) && !contradicted.has(id);
   const known = readSections(requirements);
-  const sections = known.map(({ title, ids }) => ({
-    title,
-    covered: ids.filter(isCovered),
-    missing: ids.filter((id) => !isCovered(id)),
-  }));
-  const all = new Set(known.flatMap(({ ids }) => ids));
+  const withdrawn = new Set(known.find(({ title }) => title === WITHDRAWN)?.ids);
+  const standing = known.map(({ title, ids }) => ({ title, ids: ids.filter((id) => !withdrawn.has(id)) }));
+  const sections = standing
+    .filter(({ ids }) => ids.length > 0)
+    .map(({ title, ids }) => ({
+      title,
+      covered: ids.filter(isCovered),
+      missing: ids.filter((id) => !isCovered(id)),
+    }));
+  const all = new Set(standing.flatMap(({ ids }) => ids));
   return {
     total: all.size,
     covered: [...all].filter(isCovered).length,
+    withdrawn: [...withdrawn],
     sections,
-    unknown: [...shown].filter((id) => !all.has(id)),
+    unknown: [...shown].filter((id) => !all.has(id) && !withdrawn.has(id)),
+    contradictory: [...shown].filter((id) => withdrawn.has(id)),
   };
 }
 

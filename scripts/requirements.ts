@@ -25,13 +25,17 @@ function readTests(): Evidence[] {
     .flatMap(({ assertionResults }) => assertionResults.map(({ fullName, status }) => ({ test: fullName, status })));
 }
 
-function print({ sections, covered: count, total }: Summary, what: string): void {
+function print({ sections, covered: count, total, withdrawn }: Summary, what: string): void {
   for (const { title, covered, missing } of sections) {
     console.log(`\n${title}: ${covered.length} of ${covered.length + missing.length}`);
     if (covered.length > 0) console.log(`  covered      ${covered.join(" ")}`);
     if (missing.length > 0) console.log(`  not covered  ${missing.join(" ")}`);
   }
-  console.log(`\n${count} of ${total} ${what} have a passing acceptance test`);
+  if (withdrawn.length > 0) console.log(`\nWithdrawn: ${withdrawn.join(" ")}`);
+  console.log(
+    `\n${count} of ${total} ${what} have a passing acceptance test: ` +
+      `${count} shown, ${withdrawn.length} withdrawn, ${total - count} not shown`,
+  );
 }
 
 function readDocument(name: string): string {
@@ -43,13 +47,16 @@ if (existsSync(resultsFile)) {
   const requirements = summarise(readDocument("requirements.md"), evidence);
   const checklist = summarise(readDocument("checklist.md"), evidence);
   const unknown = requirements.unknown.filter((id) => checklist.unknown.includes(id));
-  if (process.argv.includes("--json")) console.log(JSON.stringify({ requirements, checklist, unknown }, null, 2));
+  const contradictory = [...requirements.contradictory, ...checklist.contradictory];
+  if (process.argv.includes("--json"))
+    console.log(JSON.stringify({ requirements, checklist, unknown, contradictory }, null, 2));
   else {
     print(requirements, "requirements");
     print(checklist, "lines of the checklist");
     if (unknown.length > 0) console.log(`\nIn test names, but in neither document: ${unknown.join(" ")}`);
+    if (contradictory.length > 0) console.log(`\nIn test names, but withdrawn: ${contradictory.join(" ")}`);
   }
-  process.exitCode = unknown.length > 0 ? 1 : 0;
+  process.exitCode = unknown.length + contradictory.length > 0 ? 1 : 0;
 } else {
   console.error("There are no test results yet. Run: npm test");
   process.exitCode = 1;
