@@ -1,24 +1,24 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
 import { isSecureUrl } from "../config/edge-schema.ts";
 
-/** A token cannot be verified now: the keys of its issuer cannot be fetched. */
+/** Nothing can be said about a token now: the keys of its issuer cannot be had. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  /** Found through the issuer's metadata if undefined. */
+  /** Left out: the issuer's metadata says where they are. */
   readonly jwksUrl: string | undefined;
-  /** Called once per failed fetch. */
+  /** Told once per failed attempt to get them. */
   readonly onFailure: (reason: string) => void;
 }
 
-/** Back-off after every fetch, successful or not, whatever tokens arrive. */
+/** After a fetch, and after one that failed, the issuer is left in peace that long, whatever tokens come. */
 const PAUSE_MS = 5_000;
 const FETCH_LIMIT_MS = 5_000;
 
-/** Caches the keys of an issuer: fetches them on first use, again after ten minutes, and for an unknown key. */
+/** The keys of an issuer: fetched when first needed, kept for ten minutes, fetched again for a key that is not among them. */
 export function createIssuerKeys({ issuer, jwksUrl, onFailure }: IssuerKeysOptions): JWTVerifyGetKey {
   let failure: { readonly at: number; readonly cause: unknown } | undefined;
   const fetchUnlessPaused = async (url: string, init: RequestInit): Promise<Response> => {
@@ -48,15 +48,12 @@ export function createIssuerKeys({ issuer, jwksUrl, onFailure }: IssuerKeysOptio
         failure = { at: performance.now(), cause: error };
         onFailure(describe(error));
       }
-      throw new KeysUnavailable(`Cannot fetch the keys of ${issuer}`, { cause: error });
+      throw new KeysUnavailable(`The keys of ${issuer} cannot be had`, { cause: error });
     }
   };
 }
 
-/**
- * Lists the metadata URLs of OAuth (RFC 8414), which puts a path after the well-known part, and of OpenID Connect,
- * which may put it before.
- */
+/** Of OAuth (RFC 8414), where a path comes after the well-known part, and of OpenID Connect, where it may come before. */
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -80,10 +77,10 @@ async function discoverJwksUrl(issuer: string, fetchMetadata: Fetch): Promise<st
     if (typeof jwksUrl !== "string" || !isSecureUrl(jwksUrl)) throw new Error(`${url} has no usable jwks_uri`);
     return jwksUrl;
   }
-  throw new Error("it publishes no metadata; set the address of its keys in auth.jwksUrls");
+  throw new Error("it publishes no metadata; say where its keys are with auth.jwksUrls");
 }
 
-/** The message of a fetch error is always the same; its cause has the reason. */
+/** What fetch says of itself is always the same; why it failed is in its cause. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

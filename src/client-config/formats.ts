@@ -1,15 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
-import { editJson, type EntryPath, readJson, type ServerEntry } from "../config/edit-json.ts";
+import { editJson, readJson } from "../config/edit-json.ts";
 import { editToml, printTable, readToml } from "./edit-toml.ts";
 
-/** Reads and edits one file format; leaves all other bytes unchanged. */
+type Entry = Readonly<Record<string, unknown>>;
+/** The key that holds the servers, and a server's name. */
+type Place = readonly [string, string];
+
+/** Reads and edits one kind of file, with everything that is not touched left byte for byte. */
 export interface Format {
-  /** Parses the file; throws a plain Error with the problem. */
+  /** What the file holds; throws a plain Error that says what is wrong with it. */
   read(text: string): Record<string, unknown>;
-  /** Sets one entry, or removes it if undefined. Throws if more than that would change. */
-  edit(text: string, path: EntryPath, entry: ServerEntry | undefined): string;
-  /** Formats an entry as the only one of a file. */
-  print(path: EntryPath, entry: ServerEntry): string;
+  /** The text with one entry set, or removed where it is undefined. Throws where more than that would change. */
+  edit(text: string, place: Place, entry: Entry | undefined): string;
+  /** An entry as it stands in a file of its own. */
+  print(place: Place, entry: Entry): string;
 }
 
 export const FORMATS: Readonly<Record<"json" | "toml", Format>> = {
@@ -21,7 +25,7 @@ export const FORMATS: Readonly<Record<"json" | "toml", Format>> = {
   toml: { read: readToml, edit: checkedEdit(readToml, editToml), print: printTable },
 };
 
-/** Checks that nothing but the one entry differs; otherwise the editor does not support the file's style. */
+/** Nothing but the one entry may differ, or the file is of a kind that the editing was not made for. */
 function checkedEdit(read: Format["read"], edit: Format["edit"]): Format["edit"] {
   return (text, [key, name], entry) => {
     const before = read(text);
@@ -42,7 +46,7 @@ function readAgain(read: Format["read"], text: string): Record<string, unknown> 
   }
 }
 
-/** Normalises prototypes and number types, which differ between parsers. */
+/** Parsers differ in prototypes and number types, which do not matter here. */
 function plainCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item)));
 }

@@ -10,26 +10,27 @@ import type { McpServerEntry } from "./schema.ts";
 
 export interface ServerEdit {
   readonly file: string;
-  /** Servers that were in the file before. */
+  /** Which of the servers were in the file before. */
   readonly existed: readonly string[];
-  /** True if the file had no servers, so that the bundled ones were in use. */
+  /** Whether the file had no servers at all, so that those that ship with PML were in use. */
   readonly first: boolean;
 }
 
-/** New entries by name; undefined removes a server. */
+/** What a server becomes; undefined takes it out. */
 export type ServerChanges = Readonly<Record<string, McpServerEntry | undefined>>;
 
-/** Returns the configuration file in force, or the one that a first edit would create. */
+/** The configuration file in force, or where there is none yet the one that would be written. */
 export function findEditableConfig(asked: string | undefined, env: Environment): { path: string; servers: unknown } {
   const home = resolveHome(env);
   const found = findConfigFile(asked, env, home);
-  // The parser's objects have no prototype, so that deep comparison would fail.
+  // The parser's objects have no prototype, and would equal no other.
   return { path: found?.path ?? join(home, "pml.json"), servers: structuredClone(found?.value["mcpServers"]) };
 }
 
 /**
- * Sets and removes servers in the configuration file in force, or in $PML_HOME/pml.json if there is none. Keeps
- * comments and everything else. Validates each new entry with the code that reads it at the start, before writing.
+ * Sets and removes servers in the configuration file that is in force, or in $PML_HOME/pml.json when
+ * there is none. Comments and everything else stay as they are. What is added is checked by the code
+ * that reads it at the start, before anything is written.
  */
 export function editServers(asked: string | undefined, env: Environment, changes: ServerChanges): ServerEdit {
   const { path, servers } = findEditableConfig(asked, env);
@@ -49,7 +50,7 @@ function readExisting(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return "{}\n"; // an unreadable file was refused before, so it does not exist yet
+    return "{}\n"; // whether it can be read was found out before; it is not there yet
   }
 }
 

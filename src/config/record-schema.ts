@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const LONGEST_PART = 40;
 
-/** A part of an FQDN; dots and colons separate the parts. */
+/** A part of FQDNs, where dots and colons come between the parts. */
 const scopePart = z
   .string()
   .max(LONGEST_PART)
@@ -18,20 +18,18 @@ export const scopeSchema = z
     "Whose memory this gateway works with. Gateways of several organisations and projects can share one PostgreSQL server; each sees its own, and what others share with it.",
   );
 
-/** Signatures of versions of capabilities and servers. */
+/** What vouches for versions of capabilities and servers. */
 export const signingSchema = z
   .strictObject({
     keyFile: z
       .string()
       .min(1)
       .optional()
-      .describe(
-        "File with the private Ed25519 key (PEM) that signs new versions. If omitted, versions are not signed.",
-      ),
+      .describe("File with the private Ed25519 key (PEM) that new versions are signed with. Left out: none is signed."),
     trustedKeys: z
       .array(z.string().min(1))
       .default([])
-      .describe("Files with public Ed25519 keys (PEM) that are trusted besides the own one."),
+      .describe("Files with public Ed25519 keys (PEM) whose signatures count, besides the own one."),
     required: z
       .boolean()
       .default(false)
@@ -40,7 +38,7 @@ export const signingSchema = z
       ),
   })
   .prefault({})
-  .describe("Signatures of capability versions and server records.");
+  .describe("Signatures of what is kept under a name.");
 
 export const registrySchema = z
   .strictObject({
@@ -48,7 +46,9 @@ export const registrySchema = z
       .url({ protocol: /^https?$/ })
       .transform((url) => url.replace(/\/+$/, ""))
       .optional()
-      .describe("Base address of the `code_url` in records of MCP servers. If omitted, the address of the daemon."),
+      .describe(
+        "Where records of MCP servers are fetched from, in their `code_url`. Left out: the daemon's own address.",
+      ),
   })
   .prefault({})
   .describe("Records of MCP servers.");

@@ -13,9 +13,9 @@ import { createStdioConnections, type StdioConnections } from "../mcp/transport/
 
 export interface OpenGateway extends Disposable {
   readonly gateway: Gateway;
-  /** Connections of clients that use a shim. */
+  /** Clients that came through a shim. */
   readonly shims: StdioConnections;
-  /** Connections of clients that use HTTP. */
+  /** Clients that speak HTTP. */
   readonly endpoint: HttpEndpoint;
   readonly count: (kind: OpenKind) => number;
 }
@@ -26,11 +26,11 @@ export interface GatewayParts {
   readonly token: string;
   readonly log: Logger;
   readonly onLimitReached: (key: string) => void;
-  /** The daemon's address for people; known once it listens. */
+  /** Where people reach this daemon, once it listens. */
   readonly url: () => string;
 }
 
-/** Opens the gateway and its endpoints. The server disposes of shims and endpoint itself, before the rest. */
+/** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
   const { upstreams, usage, results } = app;

@@ -24,8 +24,9 @@ interface EmscriptenModule {
 }
 
 /**
- * PGlite's node file system never calls fsync: after a power cut the database is lost or will not open. This one does,
- * and counts: the worker proves at start that commits are durable, and knows when a checkpoint is due.
+ * PGlite's node file system never calls fsync: after a power cut the database is lost or will not
+ * open. This one does. It counts, so that the worker can prove at start that commits reach the disk,
+ * and tell when a checkpoint is due.
  */
 export class DurableFS extends NodeFS {
   fsyncs = 0;
@@ -59,9 +60,9 @@ export class DurableFS extends NodeFS {
 export function durableOptions(fs: DurableFS): PGliteOptions {
   const settings = {
     wal_sync_method: "fsync",
-    // Allocated in full at the start; the system's cache serves all other pages.
+    // all of it is in memory from the start; a page that is not in it comes from the system's cache
     shared_buffers: "8MB",
-    // There is one connection, and each slot reserves memory for its locks.
+    // there is one, and room is kept for the locks of each
     max_connections: "10",
     max_wal_size: "64MB",
     min_wal_size: "32MB",

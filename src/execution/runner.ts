@@ -148,7 +148,7 @@ export class Runner {
     const { run: parent, depth } = progress;
     try {
       if (depth + 1 > this.#options.maxDepth) throw tooDeep(this.#options.maxDepth);
-      const asker = { scope: parent.scope, principal: parent.principal };
+      const asker = { scope: parent.scope, principal: parent.principal, client: parent.client };
       const runnable = await this.#programs.nested(asker, progress.runnable.capability, call.name);
       const { id, version } = runnable.capability;
       nested.set(call.name, { id, version });

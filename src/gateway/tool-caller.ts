@@ -113,12 +113,14 @@ async function callOwn(
   { own }: Target<"own">,
   { params, ctx, trace }: Call,
 ): Promise<MadeCall> {
+  const principal = principalOf(ctx.http?.authInfo);
+  await gateway.usage.introduce(principal);
   const structured = (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
   const outcome = await relay.passOwn(ctx, async (run) => {
     const context: CallContext = {
       ...run,
       client: clientName(server, ctx),
-      principal: principalOf(ctx.http?.authInfo)?.id,
+      principal: principal?.id,
       meta: trace.meta._meta,
     };
     return { ...(await callOwnTool({ tool: own, input: params.arguments, context, structured, log: gateway.log })) };

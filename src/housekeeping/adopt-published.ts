@@ -8,13 +8,11 @@ export interface AdoptParts {
   readonly registry: Pick<Registry, "save">;
   readonly asker: Asker;
   readonly signing: Signing;
-  /** Accepts only versions that a trusted key signed. */
+  /** Only what a trusted key vouches for. */
   readonly signatureRequired: boolean;
 }
 
-/**
- * Copies a capability that another gateway published. It is listed after its first success here, like any new program.
- */
+/** Makes a copy of what another gateway published. It is listed after its first success here, like any new program. */
 export function createAdopt({ registry, asker, signing, signatureRequired }: AdoptParts) {
   return async (published: Published, name: string = published.display_name): Promise<ChangeOutcome> => {
     const { code, description, tags, fqdn, version, version_tag: versionTag } = published;

@@ -4,7 +4,7 @@ import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 import type { ProvidesEdge } from "./provides-edge-calculator.ts";
 
-/** A step that the intent probably needs, with the sources of its arguments. */
+/** A step that an intent will probably need, and where its arguments come from. */
 interface PredictedNode {
   readonly id: string;
   readonly tool?: string;
@@ -15,25 +15,25 @@ interface PredictedNode {
 interface MissingArgument {
   readonly node: string;
   readonly argument: string;
-  /** Name of the `args` property that has to carry it. */
+  /** Under which name it has to be passed. */
   readonly parameter: string;
   readonly schema?: JsonSchema;
 }
 
 type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
 
-/** A plan of a few steps. */
+/** A small plan. */
 export interface SuggestedDag {
-  /** Built from edges between tools, or taken from a capability's structure. */
+  /** Made of edges between tools, or what a capability does. */
   readonly from: "graph" | "capability";
   readonly nodes: readonly PredictedNode[];
-  /** Data flow between nodes. */
+  /** Which node feeds which, and with what. */
   readonly edges: readonly PredictedEdge[];
-  /** Required arguments that the request does not give. */
+  /** What has to be given for it to run, and was not. */
   readonly missing: readonly MissingArgument[];
-  /** Score of the weakest step, from 0 to 1. */
+  /** How well the weakest part of it fits, from 0 to 1. */
   readonly confidence: number;
-  /** The plan as `pml_execute` accepts it. */
+  /** As `pml_execute` takes it. */
   readonly dag?: DagStructure;
 }
 
@@ -44,19 +44,19 @@ interface PlanCandidate {
 }
 
 export interface PlanRequest {
-  /** Tools that fit the intent, best first. */
+  /** Tools that fit the intent, the best first. */
   readonly candidates: readonly PlanCandidate[];
   readonly provides: readonly ProvidesEdge[];
-  /** Confidence of the edge, from 0 to 1. */
+  /** How sure it is that the two belong together, from 0 to 1. */
   readonly confidenceOf: (from: string, to: string) => number;
   readonly given: JsonObject;
 }
 
-const MAX_STEPS = 4;
-/** A tool that scores less than half of the best joins the plan only as its provider. */
-const CONSUMER_SCORE_RATIO = 0.5;
+const MOST_STEPS = 4;
+/** A tool that fits less than half as well as the best is there only if the best needs it. */
+const NEARLY_AS_GOOD = 0.5;
 
-/** Plans around the best tool: providers of its missing arguments before it, consumers of its result after it. */
+/** From the tools that fit to a plan of a few of them: what feeds the best one, and what it feeds. */
 export function suggestDag(request: PlanRequest): SuggestedDag | undefined {
   const [best] = request.candidates;
   if (best === undefined) return undefined;
@@ -66,16 +66,16 @@ export function suggestDag(request: PlanRequest): SuggestedDag | undefined {
   return plan.describe();
 }
 
-interface PlanStep {
+interface Step {
   readonly candidate: PlanCandidate;
-  /** Source of each fed argument: a step and a field of its result. */
-  readonly fed: Map<string, { readonly step: PlanStep; readonly field: string }>;
+  /** By argument: which step feeds it, and with which part of its result. */
+  readonly fed: Map<string, { readonly step: Step; readonly field: string }>;
 }
 
 class Plan {
   readonly #request: PlanRequest;
-  /** In execution order. */
-  readonly #steps: PlanStep[] = [];
+  /** In the order in which they run. */
+  readonly #steps: Step[] = [];
   readonly #into: ReadonlyMap<string, readonly ProvidesEdge[]>;
   readonly #byId: ReadonlyMap<string, PlanCandidate>;
 
@@ -86,7 +86,7 @@ class Plan {
     this.#steps.push({ candidate: best, fed: new Map() });
   }
 
-  /** Adds a provider for each required argument that is not given. */
+  /** What a step needs and nobody gave may come from another tool that fits. */
   addProviders(): void {
     for (let index = 0; index < this.#steps.length; index += 1) {
       const step = this.#steps[index];
@@ -95,23 +95,23 @@ class Plan {
         const provider = this.#bestProvider(step, argument);
         if (provider === undefined) continue;
         const existing = this.#steps.find(({ candidate }) => candidate === provider.candidate);
-        if (existing === undefined && this.#steps.length >= MAX_STEPS) continue;
+        if (existing === undefined && this.#steps.length >= MOST_STEPS) continue;
         const from = existing ?? { candidate: provider.candidate, fed: new Map() };
         if (existing === undefined) {
           this.#steps.splice(this.#steps.indexOf(step), 0, from);
-          index = -1; // the new step may need providers itself
+          index = -1; // the new step has needs of its own
         } else if (this.#steps.indexOf(existing) > this.#steps.indexOf(step)) continue;
         step.fed.set(argument, { step: from, field: provider.field });
       }
     }
   }
 
-  /** Adds consumers of the plan's results that score nearly as well as the best tool. */
+  /** Others that fit nearly as well and take what the plan gives. */
   addConsumers(): void {
     const [best] = this.#request.candidates;
-    const least = (best?.score ?? 0) * CONSUMER_SCORE_RATIO;
+    const least = (best?.score ?? 0) * NEARLY_AS_GOOD;
     for (const candidate of this.#request.candidates) {
-      if (this.#steps.length >= MAX_STEPS) return;
+      if (this.#steps.length >= MOST_STEPS) return;
       if (candidate.score < least || this.#steps.some((step) => step.candidate === candidate)) continue;
       const fed = this.#feedFromPlan(candidate);
       if (fed.size > 0) this.#steps.push({ candidate, fed });
@@ -133,7 +133,7 @@ class Plan {
     };
   }
 
-  #describeStep(step: PlanStep, ids: ReadonlyMap<PlanStep, string>, parameters: Set<string>) {
+  #describeStep(step: Step, ids: ReadonlyMap<Step, string>, parameters: Set<string>) {
     const { candidate, fed } = step;
     const id = ids.get(step) ?? "";
     const { required } = inputsOf(candidate.inputSchema ?? {});
@@ -158,7 +158,7 @@ class Plan {
     return { node: { id, tool: candidate.id, arguments: Object.fromEntries(given) }, missing };
   }
 
-  #edgesInto(step: PlanStep, ids: ReadonlyMap<PlanStep, string>): PredictedEdge[] {
+  #edgesInto(step: Step, ids: ReadonlyMap<Step, string>): PredictedEdge[] {
     const { candidate, fed } = step;
     const to = ids.get(step) ?? "";
     const feeders = new Set([...fed.values()].map((source) => source.step));
@@ -170,12 +170,12 @@ class Plan {
     });
   }
 
-  #open({ candidate, fed }: PlanStep): string[] {
+  #open({ candidate, fed }: Step): string[] {
     const { required } = inputsOf(candidate.inputSchema ?? {});
     return [...required].filter((name) => !fed.has(name) && !Object.hasOwn(this.#request.given, name));
   }
 
-  #bestProvider(step: PlanStep, argument: string): { candidate: PlanCandidate; field: string } | undefined {
+  #bestProvider(step: Step, argument: string): { candidate: PlanCandidate; field: string } | undefined {
     const { confidenceOf } = this.#request;
     const found = (this.#into.get(step.candidate.id) ?? []).flatMap(({ from, to, fieldMapping }) => {
       const mapping = fieldMapping.find(({ toField, typeCompatible }) => toField === argument && typeCompatible);
@@ -186,8 +186,8 @@ class Plan {
     return found.toSorted((a, b) => b.worth - a.worth)[0];
   }
 
-  #feedFromPlan(candidate: PlanCandidate): PlanStep["fed"] {
-    const fed: PlanStep["fed"] = new Map();
+  #feedFromPlan(candidate: PlanCandidate): Step["fed"] {
+    const fed: Step["fed"] = new Map();
     const steps = new Map(this.#steps.map((step) => [step.candidate.id, step]));
     for (const { from, fieldMapping } of this.#into.get(candidate.id) ?? []) {
       const step = steps.get(from);
@@ -227,7 +227,7 @@ function toDagValue(value: ArgumentValue): JsonValue {
   }
 }
 
-/** Predicts a capability's steps along its most frequent path. */
+/** What a capability will do, by the way its runs mostly went. */
 export function predictRun(
   structure: StaticStructure,
   path: readonly string[] | undefined,

@@ -44,7 +44,7 @@ describe("a declaration", () => {
     expect(declareTool("a:b", { outputSchema })).toBe(`mcp.a.b(): Promise<{ it: ${type} }>`);
   });
 
-  test("is bounded for deep and wide schemas", () => {
+  test("has an end, however deep and wide the schema is", () => {
     const deep: Record<string, unknown> = { type: "object" };
     deep["properties"] = { self: deep };
     expect(declareTool("a:b", { outputSchema: deep })).toContain("Record<string, unknown>");

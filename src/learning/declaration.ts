@@ -2,26 +2,24 @@ import { parseToolId } from "../catalogue/tool-id.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { isSchema, objectParts, toTypeText } from "./schema-type.ts";
 
-export interface CallSchemas {
+export interface Declared {
   readonly inputSchema?: JsonSchema | undefined;
   readonly outputSchema?: JsonSchema | undefined;
 }
 
-/** Declares a tool as programs call it: `mcp.fs.read(args: { path: string }): Promise<{ content: string }>`. */
-export function declareTool(id: string, schemas: CallSchemas): string {
+/** A tool as programs call it: `mcp.fs.read(args: { path: string }): Promise<{ content: string }>`. */
+export function declareTool(id: string, schemas: Declared): string {
   const { server, tool } = parseToolId(id);
   return `mcp${access(server)}${access(tool)}${signature(schemas)}`;
 }
 
-/**
- * Declares a capability as programs call it: `capabilities.fs.read_json(args?: { path?: string }): Promise<unknown>`.
- */
-export function declareCapability(name: string, schemas: CallSchemas): string {
+/** A capability as programs call it: `capabilities.fs.read_json(args?: { path?: string }): Promise<unknown>`. */
+export function declareCapability(name: string, schemas: Declared): string {
   const parts = name.split(":").map(access).join("");
   return `capabilities${parts}${signature(schemas)}`;
 }
 
-function signature({ inputSchema = {}, outputSchema }: CallSchemas): string {
+function signature({ inputSchema = {}, outputSchema }: Declared): string {
   const { properties, required } = objectParts(inputSchema);
   const optional = required.size === 0 ? "?" : "";
   const given = Object.keys(properties).length === 0 && isClosed(inputSchema) ? "" : `args${optional}: `;
@@ -35,7 +33,7 @@ function isClosed(schema: JsonSchema): boolean {
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** Property access, in brackets if the name is not an identifier. */
+/** In code names of tools may be written with underscores for whatever an identifier cannot have. */
 function access(name: string): string {
   return IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 }

@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
 import { edgeConfidence, type EdgeSource, type EdgeType } from "./edge-weights.ts";
 
-/** An edge between tools (`server:tool`) or capabilities (`cap:` and the record's id). */
+/** A connection between two tools or capabilities: `server:tool`, or `cap:` and the id of a capability. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -14,11 +14,11 @@ export interface GraphEdge {
 export interface EdgeStatistics extends GraphEdge {
   readonly source: EdgeSource;
   readonly observed: number;
-  /** From 0 to 1. */
+  /** How sure it is that the two belong together, from 0 to 1. */
   readonly confidence: number;
 }
 
-/** Reads edges among these tools and capabilities. */
+/** Connections among these tools and capabilities. */
 export async function readEdges(
   db: Db,
   { org, project }: Scope,
@@ -46,7 +46,7 @@ export async function readEdges(
   }));
 }
 
-/** Stores edges found in a program's text. They outrank template edges and yield to observed ones. */
+/** What the text of a program connects. It says more than schemas that fit, and less than a run. */
 export async function insertInferredEdges(tx: Tx, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   for (const part of inParts(edges)) {
     await tx
@@ -69,10 +69,10 @@ function inParts<T>(items: readonly T[]): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE));
 }
 
-/** Replaces the template edges of the scope by the ones that current schemas give. */
+/** What schemas allow now; what they allowed before and nobody used goes. */
 export async function replaceTemplateEdges(db: Db, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // serialises gateways that refresh at the same time
+    // two gateways that do it at once do the same
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}`}, 2))`.execute(tx);
     const { rows } = await sql<{ from_id: string; to_id: string; edge_type: EdgeType }>`
       SELECT from_id, to_id, edge_type FROM tool_edge

@@ -1,9 +1,10 @@
+/** How two tools or capabilities belong together. */
 export type EdgeType = "dependency" | "contains" | "sequence" | "provides";
 
-/** Evidence for an edge: compatible schemas, a program's text, or runs. */
+/** How it is known: from schemas that fit, from a program's text, or from runs. */
 export type EdgeSource = "template" | "inferred" | "observed";
 
-/** Weights by type: a declared dependency counts more than mere succession. */
+/** What a connection is worth by its kind: what was declared counts more than what merely came one after the other. */
 export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   dependency: 1,
   contains: 0.8,
@@ -11,7 +12,7 @@ export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   sequence: 0.5,
 };
 
-/** Confidence grows from compatible schemas over program text to each observed run. */
+/** Schemas that fit say little, a program that connects the two more, and each run that did more still. */
 export function edgeConfidence(source: EdgeSource, observed: number): number {
   switch (source) {
     case "template":
@@ -24,7 +25,7 @@ export function edgeConfidence(source: EdgeSource, observed: number): number {
   }
 }
 
-/** Weight from 0 to 1: type times confidence. */
+/** From 0 to 1: the kind of a connection and how sure it is. */
 export function edgeWeight(type: EdgeType, source: EdgeSource, observed: number): number {
   return EDGE_TYPE_WEIGHTS[type] * edgeConfidence(source, observed);
 }

@@ -1,7 +1,7 @@
 import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
 import type { GraphEdge } from "./edge-store.ts";
 
-/** Edges between the calls of a run: succession and data flow. */
+/** How calls were connected in a run: what followed what, and whose result went where. */
 export function observedEdges(
   structure: StaticStructure,
   path: readonly string[],
@@ -43,7 +43,7 @@ function provisions({ edges }: StaticStructure, subjects: ReadonlyMap<string, st
   });
 }
 
-/** Finds the next calls after a node, looking through decisions, forks and loops. */
+/** The next calls after a node, looking through decisions, forks and loops. */
 function followers(
   start: string,
   next: ReadonlyMap<string, readonly string[]>,
@@ -65,7 +65,7 @@ function distinct(edges: readonly GraphEdge[]): GraphEdge[] {
   return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to} ${edge.type}`, edge])).values()];
 }
 
-/** Edges of a program that has not run, over all of its paths. */
+/** The same of a program that has not run: everything its text connects, whichever way it will go. */
 export function structureEdges(
   structure: StaticStructure,
   subjectOf: (node: StructureNode) => string | undefined,

@@ -6,16 +6,17 @@ import { type Connectable, createProvidesEdges, type ProvidesEdge } from "./prov
 export interface TemplateEdgesOptions {
   readonly db: Db;
   readonly scope: Scope;
-  /** All tools with their result schemas, as far as known. */
+  /** All tools, with the shapes of their results as far as they are known. */
   readonly readTools: () => Promise<readonly Connectable[]>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Debounce: servers connect and disconnect in bursts. */
-const DEBOUNCE_MS = 1_000;
-const MAX_EDGES = 10_000;
+/** Servers come and go in bunches. */
+const COALESCE_MS = 1_000;
+/** Far more than is of use to anybody. */
+const MOST_EDGES = 10_000;
 
-/** Keeps the scope's template edges in step with the schemas of its tools. */
+/** Keeps in the graph what schemas say could be connected, as long as no program and no run says more. */
 export class TemplateEdges implements AsyncDisposable {
   readonly #options: TemplateEdgesOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -26,12 +27,12 @@ export class TemplateEdges implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Schedules a refresh. */
+  /** Something changed; it is looked at soon. */
   touch(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#working = this.#working.then(() => this.#refresh()).catch(this.#options.onError);
-    }, DEBOUNCE_MS).unref();
+    }, COALESCE_MS).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -41,7 +42,7 @@ export class TemplateEdges implements AsyncDisposable {
 
   async #refresh(): Promise<void> {
     const { db, scope, readTools } = this.#options;
-    const edges = createProvidesEdges(await readTools()).slice(0, MAX_EDGES);
+    const edges = createProvidesEdges(await readTools()).slice(0, MOST_EDGES);
     const key = edges.map(({ from, to }: ProvidesEdge) => `${from} ${to}`).join("\n");
     if (key === this.#written) return;
     await replaceTemplateEdges(db, scope, edges);

@@ -1,10 +1,11 @@
-/** Input for a name. */
+/** What a name is made from. */
 export interface Nameable {
   readonly id: string;
   readonly currentName: string;
-  /** Intents of its runs, most frequent first. */
+  /** What it was run for, the most usual first. */
   readonly intents: readonly string[];
   readonly code: string;
   readonly tools: readonly string[];
+  /** Names of its parameters. */
   readonly parameters: readonly string[];
 }

@@ -1,11 +1,11 @@
 import { parseToolId } from "../catalogue/tool-id.ts";
 import { DATA_FORMATS, findVerb, splitWords } from "./verbs.ts";
 
-/** Verb and object that a program's code and tools suggest. */
+/** What a program itself says about what it does. */
 export interface ProgramClues {
   readonly verb: string | undefined;
   readonly target: readonly string[];
-  /** Words in the names of its tools, tables and formats. */
+  /** Every word that its tools, tables and formats have in their names. */
   readonly vocabulary: ReadonlySet<string>;
 }
 
@@ -19,7 +19,7 @@ const WRITING = new Set(
   generate submit install`.split(/\s+/),
 );
 
-/** Plain words for protocol verbs. */
+/** What protocols call things, in the words of people. */
 const TOOL_VERBS: Readonly<Record<string, string>> = {
   post: "create",
   put: "save",
@@ -46,7 +46,7 @@ export function readProgram({ code, tools }: ProgramFacts): ProgramClues {
   };
 }
 
-/** The last writing call defines the purpose; without one, the last call with an object does. */
+/** What a program changes last is what it is for; one that changes nothing is for what it looks at last. */
 function findMainCall(calls: readonly ToolWords[]): ToolWords | undefined {
   return (
     calls.findLast(({ verb }) => verb !== undefined && WRITING.has(verb)) ??
@@ -76,7 +76,7 @@ interface ToolWords {
 
 const LONGEST_TARGET = 3;
 
-/** `slack:slack_list_channels` means to list channels; words before the verb are a prefix. */
+/** `slack:slack_list_channels` is to list channels; what stands before the verb is a prefix. */
 function readToolName(id: string): ToolWords {
   const ref = parseToolId(id);
   const server = splitWords(ref.server);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { moveLearned } from "./adopt-store.ts";
-import { creatorId } from "./capability-store.ts";
+import { authorId } from "./author-store.ts";
 import { isUnnamed, type NameParts } from "./fqdn.ts";
 import { checkName, type NamePolicy, withSuffix } from "./names.ts";
 import {
@@ -111,13 +111,13 @@ async function ensureTag(
   asker: Asker,
   { record, naming }: { readonly record: FoundRecord; readonly naming: Naming },
 ): Promise<void> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   const tag = checkVersionTag(naming.versionTag ?? "");
   const marks = await readVersionSummaries(tx, scope.org, record.id);
   if (marks.some(({ versionTag, version }) => versionTag === tag && version === record.version)) return;
   await refuseTakenTag(tx, scope, { id: record.id, tag });
   const version = await nextVersion(tx, scope, record.id);
-  const row = { versionTag: tag, changeSummary: naming.changeSummary, by: creatorId(principal) };
+  const row = { versionTag: tag, changeSummary: naming.changeSummary, by: authorId(asker) };
   const from = { org: scope.org, id: record.id, version: record.version };
   const sourceHash = await copyVersion(tx, { from, to: from, version }, row);
   await setSource(tx, scope, { sourceHash, recordId: record.id, version });
@@ -130,12 +130,12 @@ export async function becomeVersion(
   { asker, naming, fresh, via }: Omit<ProgramToName, "id">,
   { record, target: targetId }: { readonly record: FoundRecord; readonly target: string },
 ): Promise<string> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   const target = await getById(tx, asker, targetId);
   const tag = naming.versionTag === undefined ? undefined : checkVersionTag(naming.versionTag);
   await refuseTakenTag(tx, scope, { id: target.id, tag });
   const version = await nextVersion(tx, scope, target.id);
-  const row = { versionTag: tag, changeSummary: naming.changeSummary, by: creatorId(principal) };
+  const row = { versionTag: tag, changeSummary: naming.changeSummary, by: authorId(asker) };
   const from = { org: scope.org, id: record.id, version: record.version };
   const to = { org: scope.org, id: target.id };
   const sourceHash = await copyVersion(tx, { from, to, version }, row);
@@ -169,7 +169,7 @@ async function firstFree(
 
 async function describe(
   tx: Tx,
-  { scope, principal }: Asker,
+  asker: Asker,
   { id, naming: { description, tags, visibility } }: { readonly id: string; readonly naming: Naming },
 ): Promise<void> {
   if (description === undefined && tags === undefined && visibility === undefined) return;
@@ -179,10 +179,10 @@ async function describe(
       ...(description === undefined ? {} : { description }),
       ...(tags === undefined ? {} : { tags: [...tags] }),
       ...(visibility === undefined ? {} : { visibility }),
-      updated_by: creatorId(principal),
+      updated_by: authorId(asker),
       updated_at: sql`now()`,
     })
-    .where("org", "=", scope.org)
+    .where("org", "=", asker.scope.org)
     .where("id", "=", id)
     .execute();
 }

@@ -1,6 +1,7 @@
 import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { applyNaming, checkNaming, type NameCheck, type ProgramToName } from "./apply-naming.ts";
+import { introduceAgent } from "./author-store.ts";
 import type { PreparedSource } from "./capability.ts";
 import { findCapabilityById, insertCapability } from "./capability-store.ts";
 import { archiveRecord, removeRecord, restoreRecord, tagRecord } from "./change-state.ts";
@@ -233,7 +234,7 @@ export class CapabilityRegistry implements Registry {
     const { sortBy: _order, limit: _size, offset: _place, cursor: _end, ...wanted } = query;
     const count = (): Promise<number> => countRecords(this.#options.db, asker, wanted);
     if (UNNOTIFIED_FILTERS.some((key) => wanted[key] !== undefined)) return count();
-    const key = JSON.stringify([asker, wanted]);
+    const key = JSON.stringify([asker.scope, asker.principal, wanted]);
     return this.#counts.find(key) ?? this.#counts.load(key, count);
   }
 
@@ -267,13 +268,14 @@ export class CapabilityRegistry implements Registry {
     const version = await versionOf(db, found, found.reference.specifier);
     const capability = await findCapabilityById(db, found.scope, { id: found.id, version });
     if (capability === undefined) throw notFound(text, undefined);
-    return { capability, warning: aliasWarning(found) };
+    return { capability, alias: found.alias, warning: aliasWarning(found) };
   }
 
   /** Runs `work` in one transaction under the name lock; notifies after the commit. */
   async #change<T>(asker: Asker, work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await this.#options.db.transaction().execute(async (tx) => {
       await lockNames(tx, asker.scope);
+      await introduceAgent(tx, asker);
       const outcome = await work(tx);
       await bumpScope(tx, asker.scope);
       return outcome;

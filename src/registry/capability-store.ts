@@ -3,6 +3,7 @@ import { v7 as newId } from "uuid";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { authorId, introduceAgent } from "./author-store.ts";
 import {
   type CachePolicy,
   type Capability,
@@ -12,7 +13,7 @@ import {
   toStructure,
 } from "./capability.ts";
 import { formatFqdn, unnamed } from "./fqdn.ts";
-import { type Asker, OWNER, type Scope } from "./scope.ts";
+import type { Asker, Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
 import { visibleTo } from "./visibility.ts";
 
@@ -54,14 +55,15 @@ export async function findCapabilityById(
 
 /** Inserts a draft, or returns the existing capability if the scope already has one with the same source. */
 export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapability): Promise<Capability> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
     tx,
   );
   const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (existing !== undefined) return existing;
   const id = newId();
-  const by = creatorId(principal);
+  const by = authorId(asker);
+  await introduceAgent(tx, asker);
   await insertDraft(tx, scope, { id, by, wanted });
   await writeVersion(tx, scope, { ...wanted, recordId: id, version: 1, by });
   await tx
@@ -75,11 +77,6 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
   const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
   if (created === undefined) throw new Error(`capability ${id} was inserted but cannot be read`);
   return created;
-}
-
-/** Changes by the gateway's owner have no creator id. */
-export function creatorId(principal: string): string | null {
-  return principal === OWNER ? null : principal;
 }
 
 const SHORTEST_HASH = 4;

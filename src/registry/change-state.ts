@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Tx } from "../db/client.ts";
 import { nameTaken } from "./apply-naming.ts";
-import { creatorId } from "./capability-store.ts";
+import { authorId } from "./author-store.ts";
 import { notFound } from "./find-record.ts";
 import { type NamePolicy, parseReference } from "./names.ts";
 import { findNameHolder, writeAudit } from "./naming-store.ts";
@@ -13,14 +13,14 @@ export async function archiveRecord(tx: Tx, asker: Asker, { id, displayName, sta
   if (state === "archived") return;
   await sql`
     UPDATE capability_records SET state = 'archived', state_before = state, archived_at = now(), updated_at = now(),
-      updated_by = ${creatorId(asker.principal)}::uuid WHERE org = ${asker.scope.org} AND id = ${id}`.execute(tx);
+      updated_by = ${authorId(asker)}::uuid WHERE org = ${asker.scope.org} AND id = ${id}`.execute(tx);
   await writeAudit(tx, asker, { action: "archive", subject: displayName });
 }
 
 export async function removeRecord(tx: Tx, asker: Asker, { id, displayName }: FoundRecord): Promise<void> {
   await sql`
     UPDATE capability_records SET state_before = CASE state WHEN 'archived' THEN state_before ELSE state END,
-      state = 'deleted', deleted_at = now(), updated_at = now(), updated_by = ${creatorId(asker.principal)}::uuid
+      state = 'deleted', deleted_at = now(), updated_at = now(), updated_by = ${authorId(asker)}::uuid
     WHERE org = ${asker.scope.org} AND id = ${id}`.execute(tx);
   await writeAudit(tx, asker, { action: "delete", subject: displayName });
 }
@@ -41,7 +41,7 @@ export async function restoreRecord(
     throw nameTaken(record.displayName, holder, asker.scope);
   await sql`
     UPDATE capability_records SET state = coalesce(state_before, 'active'), state_before = NULL, archived_at = NULL,
-      deleted_at = NULL, updated_at = now(), updated_by = ${creatorId(asker.principal)}::uuid
+      deleted_at = NULL, updated_at = now(), updated_by = ${authorId(asker)}::uuid
     WHERE org = ${asker.scope.org} AND id = ${record.id}`.execute(tx);
   await writeAudit(tx, asker, { action: "restore", subject: record.displayName });
   return record.id;
@@ -59,7 +59,7 @@ export async function tagRecord(
       ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
       ...(cachePolicy === undefined ? {} : { cache_policy: cachePolicy }),
       ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
-      updated_by: creatorId(asker.principal),
+      updated_by: authorId(asker),
       updated_at: sql`now()`,
     })
     .where("org", "=", asker.scope.org)

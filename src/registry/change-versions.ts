@@ -4,7 +4,8 @@ import type { Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { becomeVersion, nameTaken, refuseTakenTag } from "./apply-naming.ts";
 import type { PreparedSource } from "./capability.ts";
-import { creatorId, findCapabilityBySource } from "./capability-store.ts";
+import { authorId } from "./author-store.ts";
+import { findCapabilityBySource } from "./capability-store.ts";
 import { formatFqdn, isUnnamed } from "./fqdn.ts";
 import { checkName, type NamePolicy } from "./names.ts";
 import { findNameHolder, setName, writeAudit } from "./naming-store.ts";
@@ -30,7 +31,7 @@ interface Update extends Omit<NewVersion, "code"> {
 
 /** Adds a version and returns the warnings. */
 export async function addVersion(tx: Tx, asker: Asker, update: Update): Promise<readonly string[]> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   const { record, prepared, changeSummary, description } = update;
   const tag = update.versionTag === undefined ? undefined : checkVersionTag(update.versionTag);
   const known = await findCapabilityBySource(tx, asker, prepared.sourceHash);
@@ -46,7 +47,7 @@ export async function addVersion(tx: Tx, asker: Asker, update: Update): Promise<
   }
   await refuseTakenTag(tx, scope, { id: record.id, tag });
   const version = await nextVersion(tx, scope, record.id);
-  const row = { recordId: record.id, version, versionTag: tag, changeSummary, by: creatorId(principal) };
+  const row = { recordId: record.id, version, versionTag: tag, changeSummary, by: authorId(asker) };
   await writeVersion(tx, scope, { ...prepared, ...row });
   await insertDependencies(tx, scope, { from: record.id, version, to: update.calls });
   await setSource(tx, scope, { sourceHash: prepared.sourceHash, recordId: record.id, version });
@@ -71,12 +72,12 @@ export async function forkRecord(
   asker: Asker,
   { source, version, name: wanted, policy }: Fork & { readonly policy: NamePolicy },
 ): Promise<{ readonly id: string; readonly warnings: readonly string[] }> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   const { name, warnings } = checkForkName(wanted, source, policy);
   const holder = await findNameHolder(tx, scope, { name: name.displayName, ...policy });
   if (holder !== undefined) throw nameTaken(name.displayName, holder, scope);
   const id = newId();
-  const by = creatorId(principal);
+  const by = authorId(asker);
   // The id serves as the hash until the copied version provides one.
   await sql`
     INSERT INTO capability_records (org, project, id, record_type, fqdn, display_name, namespace, action, hash, state, description,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
 import type { Db, Tx } from "../db/client.ts";
-import { creatorId } from "./capability-store.ts";
+import { authorId } from "./author-store.ts";
 import { formatFqdn, type NameParts } from "./fqdn.ts";
 import type { ChangedVia } from "./registry.ts";
 import type { FoundRecord } from "./resolve-store.ts";
@@ -47,7 +47,7 @@ export async function setName(
   asker: Asker,
   { record, name, sourceHash }: { readonly record: FoundRecord; readonly name: NameParts; readonly sourceHash: string },
 ): Promise<string> {
-  const { scope, principal } = asker;
+  const { scope } = asker;
   const fqdn = await freeFqdn(tx, { scope, id: record.id, name, sourceHash });
   await tx
     .updateTable("capability_records")
@@ -57,7 +57,7 @@ export async function setName(
       action: name.action,
       hash: fqdn.slice(fqdn.lastIndexOf(".") + 1),
       fqdn,
-      updated_by: creatorId(principal),
+      updated_by: authorId(asker),
       updated_at: sql`now()`,
     })
     .where("org", "=", scope.org)
@@ -137,10 +137,10 @@ export async function deleteAlias(
 
 export async function insertAliases(
   tx: Tx,
-  { scope, principal }: Asker,
+  asker: Asker,
   { recordId, name, fqdn }: { readonly recordId: string; readonly name: string; readonly fqdn?: string },
 ): Promise<void> {
-  const base = { ...scope, record_id: recordId, created_by: creatorId(principal) };
+  const base = { ...asker.scope, record_id: recordId, created_by: authorId(asker) };
   await tx
     .insertInto("capability_aliases")
     .values([
@@ -161,18 +161,18 @@ export interface RenameEntry {
   readonly via: ChangedVia;
 }
 
-export async function insertRename(tx: Tx, { scope, principal }: Asker, entry: RenameEntry): Promise<void> {
+export async function insertRename(tx: Tx, asker: Asker, entry: RenameEntry): Promise<void> {
   await tx
     .insertInto("capability_rename_history")
     .values({
-      org: scope.org,
+      org: asker.scope.org,
       id: newId(),
       record_id: entry.recordId,
       old_name: entry.oldName,
       new_name: entry.newName,
       old_fqdn: entry.oldFqdn,
       new_fqdn: entry.newFqdn,
-      renamed_by: creatorId(principal),
+      renamed_by: authorId(asker),
       renamed_via: entry.via,
     })
     .execute();
@@ -181,15 +181,15 @@ export async function insertRename(tx: Tx, { scope, principal }: Asker, entry: R
 /** Writes the audit entry in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(
   tx: Tx,
-  { scope, principal }: Asker,
+  asker: Asker,
   { action, subject, details = {} }: { action: string; subject: string; details?: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   await tx
     .insertInto("audit_log")
     .values({
-      ...scope,
+      ...asker.scope,
       id: newId(),
-      principal_id: creatorId(principal),
+      principal_id: authorId(asker),
       action: `capability.${action}`,
       subject,
       outcome: "success",

@@ -59,7 +59,7 @@ const RECORD_COLUMNS = sql`r.id, r.record_type, r.fqdn, r.display_name, r.org, r
   coalesce(s.total_latency_ms, 0) AS total_latency_ms, s.last_used_at,
   ARRAY(SELECT a.alias FROM capability_aliases a WHERE a.org = r.org AND a.record_id = r.id
     ORDER BY a.kind DESC, a.created_at, a.alias) AS aliases,
-  r.parent_id, r.forked_from_fqdn, c.name AS creator, r.created_at, u.name AS updater, r.updated_at, r.archived_at`;
+  r.parent_id, r.forked_from_fqdn, coalesce(c.name, r.created_by::text) AS creator, r.created_at, coalesce(u.name, r.updated_by::text) AS updater, r.updated_at, r.archived_at`;
 
 /** Selects records as `r`, the given (or current) version as `v` and usage statistics as `s`. */
 export function selectRecords(version: RawBuilder<unknown> = sql`r.version`): RawBuilder<RecordRow> {
@@ -95,7 +95,7 @@ export async function readVersions(db: Db, org: string, id: string): Promise<Cap
     }
   >`
     SELECT v.version, v.version_tag, v.source_kind, v.code_snippet, v.source, v.source_hash, v.structure,
-      v.parameters_schema, v.tools_used, v.change_summary, v.signature, p.name AS creator, v.created_at
+      v.parameters_schema, v.tools_used, v.change_summary, v.signature, coalesce(p.name, v.created_by::text) AS creator, v.created_at
     FROM capability_versions v LEFT JOIN principals p ON p.org = v.org AND p.id = v.created_by
     WHERE v.org = ${org} AND v.record_id = ${id} ORDER BY v.version DESC`.execute(db);
   return rows.map((row) => ({

@@ -49,7 +49,7 @@ export interface CapabilityRecord {
   readonly parentId: string | undefined;
   /** FQDN of the record it was copied from. */
   readonly forkedFrom: string | undefined;
-  /** Names of principals; `local` is the owner. */
+  /** Name of a principal, or of the agent that had the owner's token; `local` is the owner in person. */
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedBy: string;

@@ -12,6 +12,8 @@ export type ChangedVia = "auto" | "user" | "agent";
 export interface Resolved {
   /** The requested version. */
   readonly capability: Capability;
+  /** The former name that the reference was. */
+  readonly alias: string | undefined;
   /** Set if the reference was an alias. */
   readonly warning: string | undefined;
 }
@@ -30,7 +32,7 @@ export interface RecordFilter {
   /** Words that the name or description must contain. */
   readonly text?: string;
   readonly namedOnly?: boolean;
-  /** A glob over names of principals: `erwan@*`. */
+  /** A glob over names of principals and agents: `erwan@*`. */
   readonly createdBy?: string;
   /** Records must have all of these. */
   readonly tags?: readonly string[];

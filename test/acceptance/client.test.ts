@@ -30,7 +30,7 @@ async function useClient(pml: PmlClient, name: string): Promise<void> {
   expect(found).toMatchObject({ type: "capability", display_name: name, version: 1, routing: "local", usage_count: 2 });
   expect(await pml.whois(found.fqdn)).toMatchObject({
     fqdn: found.fqdn,
-    created_by: "local",
+    created_by: "pml-client",
     tools_used: ["counting:list"],
   });
   const { versions } = await pml.history(name);
@@ -68,14 +68,14 @@ test("[FR041] [FR042] [FR043] [FR044] the client looks up, asks, calls and runs 
   const script = join(home.path, "example.ts");
   writeFileSync(
     script,
-    example.replace('"pml/client"', JSON.stringify(join(packageRoot, "src", "client", "client.ts"))),
+    example.replace('"pml/client"', JSON.stringify(join(packageRoot, "src", "sdk", "pml-client.ts"))),
   );
   const env = { ...process.env, PML_URL: url, PML_TOKEN: token };
   const { stdout } = await run(process.execPath, [script], { env });
   expect(stdout.trim().split("\n")).toEqual([
     "success 3",
     "42",
-    "1 local sha256: 1 3 true",
+    "1 pml-client sha256: 1 3 true",
     "capability_not_found Did you mean util:add?",
   ]);
 });

@@ -39,7 +39,7 @@ test("list, show, code, lookup and whois tell what is behind names, as text and 
   expect((await pml("code", "util:sum")).stdout).toBe("return (args.items ?? []).length\n");
   const { fqdn } = await json<{ fqdn: string }>("lookup", "util:count");
   expect(fqdn).toMatch(/^local\.default\.util\.count\.[0-9a-f]{4}$/);
-  expect(await json("whois", fqdn)).toMatchObject({ display_name: "util:count", created_by: "local" });
+  expect(await json("whois", fqdn)).toMatchObject({ display_name: "util:count", created_by: "test-client" });
   const unknown = await pml("lookup", "util:cuont");
   expect([unknown.code, unknown.stderr]).toEqual([EXIT.notFound, expect.stringContaining("Did you mean util:count?")]);
   expect(JSON.parse((await pml("whois", "nothing:here", "--json")).stdout)).toMatchObject({

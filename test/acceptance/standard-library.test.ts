@@ -93,7 +93,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
   });
   await call("dns:tag", { name: "fs:read_json", tags: ["json", "read"] });
   expect(await names({ tags: ["json", "read"] })).toEqual(["fs:read_json"]);
-  expect(await names({ created_by: "loc*", namespace: "api" })).toEqual(["api:drop_user", "api:fetch_user"]);
+  expect(await names({ created_by: "test-*", namespace: "api" })).toEqual(["api:drop_user", "api:fetch_user"]);
   expect(await names({ visibility: "public", record_type: "capability" })).toEqual([]);
   await call("learn:save", {
     name: "util:shared",
@@ -122,7 +122,7 @@ test("[FR041] [FR042] [FR043] [FR044] [13.11-AC1] [13.11-AC2] [13.11-AC3] [13.11
     namespace: "fs",
     action: "read_json",
     hash: fqdn.slice(-4),
-    created_by: "local",
+    created_by: "test-client",
     version: 1,
     cache_policy: "none",
     aliases: [],
@@ -139,7 +139,7 @@ test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [13.12-AC10] hi
   await call("dns:update", { name, code, version_tag: "v1.1.0", change_summary: "always valid" });
   const { versions } = await call<{ versions: Record<string, unknown>[] }>("dns:history", { name });
   expect(versions).toMatchObject([
-    { version: 2, version_tag: "v1.1.0", change_summary: "always valid", code_snippet: code, updated_by: "local" },
+    { version: 2, version_tag: "v1.1.0", change_summary: "always valid", code_snippet: code, updated_by: "test-client" },
     { version: 1, version_tag: null },
   ]);
   const again = await callJson(client, "dns:update", { name, code: "return 3", version_tag: "v1.1.0" });

@@ -16,6 +16,8 @@ export interface ClientOptions {
   /** legacy: the 2025 handshake; auto: the current protocol where the other side speaks it. */
   readonly era?: "legacy" | "auto";
   readonly env?: Readonly<Record<string, string>>;
+  /** As the client names itself. */
+  readonly name?: string;
   /** What this client's user answers to everything, or each time. */
   readonly answer?: ElicitResult | ((message: string) => Promise<ElicitResult>);
   /** The model that this client lends: from the text it is asked to what it says. */
@@ -32,11 +34,11 @@ export const clientKinds = [
 
 /** An MCP client of a PML_HOME: it starts `pml mcp`, as agents' clients do, or speaks HTTP to the daemon. */
 export async function connectClient(home: string, options: ClientOptions = {}): Promise<TestClient> {
-  const { transport = "stdio", era = "legacy", env = {}, answer, model } = options;
+  const { transport = "stdio", era = "legacy", env = {}, name = "test-client", answer, model } = options;
   const questions: string[] = [];
   const toolChanges = { count: 0 };
   const client = new Client(
-    { name: "test-client", version: "1.0.0" },
+    { name, version: "1.0.0" },
     {
       capabilities: {
         ...(answer === undefined ? {} : { elicitation: { form: {}, url: {} } }),

@@ -1,10 +1,13 @@
+import type { Principal } from "../../auth/principal.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { DatabaseClient } from "../../db/client.ts";
 import type { Logger } from "../../base/log.ts";
-import { insertToolUses, type ToolUse } from "./usage-store.ts";
+import { insertPrincipals, insertToolUses, type ToolUse } from "./usage-store.ts";
 
 export interface UsageLog extends AsyncDisposable {
   record(use: ToolUse): void;
+  /** Stores the principal's name before its first call, so that records can tell who made them. */
+  introduce(principal: Principal | undefined): Promise<void>;
 }
 
 export interface UsageLogParts {
@@ -54,7 +57,17 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
       });
     }, afterMs);
   };
+  const introduced = new Set<string>();
   return {
+    async introduce(principal) {
+      if (principal === undefined || introduced.has(principal.id)) return;
+      try {
+        await insertPrincipals(client.db, scope.org, [principal]);
+        introduced.add(principal.id);
+      } catch (error) {
+        log.warn({ error: String(error) }, "a caller's name could not be written; it is tried again with its call");
+      }
+    },
     record(use) {
       waiting.push(use);
       schedule(PAUSE_MS);

@@ -50,7 +50,11 @@ export async function insertToolUses(
   given: readonly ToolUse[],
 ): Promise<void> {
   const uses = given.map(toStorable);
-  await insertPrincipals(client.db, org, uses);
+  await insertPrincipals(
+    client.db,
+    org,
+    uses.flatMap(({ principal }) => principal ?? []),
+  );
   const column = (read: (use: ToolUse) => unknown): unknown => toColumn(uses.map(read));
   await client.executePrepared("insert-uses", INSERT_USES, [
     org,
@@ -76,9 +80,9 @@ function toColumn(values: readonly unknown[]): readonly unknown[] | null {
   return values.every((value) => value === undefined) ? null : values;
 }
 
-/** Whoever calls for the first time becomes known by it. */
-async function insertPrincipals(db: Db, org: string, uses: readonly ToolUse[]): Promise<void> {
-  const callers = new Map(uses.flatMap(({ principal }) => (principal ? [[principal.id, principal]] : [])));
+/** Stores principals that are not known yet. */
+export async function insertPrincipals(db: Db, org: string, principals: readonly Principal[]): Promise<void> {
+  const callers = new Map(principals.map((principal) => [principal.id, principal]));
   if (callers.size === 0) return;
   // in one order everywhere, or two gateways could wait for each other
   const ordered = [...callers.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));

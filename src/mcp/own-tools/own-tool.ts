@@ -23,9 +23,9 @@ export interface CallContext {
   readonly meta: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Whoever calls, in the registry's words. */
-export function askerOf(scope: Scope, { principal = OWNER }: Pick<CallContext, "principal">): Asker {
-  return { scope, principal };
+/** Converts the caller to the registry's asker. */
+export function askerOf(scope: Scope, { principal = OWNER, client }: Pick<CallContext, "principal" | "client">): Asker {
+  return { scope, principal, client };
 }
 
 export type OwnAnswer =

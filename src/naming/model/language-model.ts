@@ -1,12 +1,13 @@
+/** What a model is asked. */
 export interface Prompt {
-  /** Instructions. */
+  /** What it is to do, in general. */
   readonly system: string;
-  /** Data. */
+  /** What it is to do it with. */
   readonly user: string;
   readonly maxTokens: number;
 }
 
-/** Completes a prompt; throws a `PmlError` with code `model_failed` if it cannot. */
+/** Whatever can answer a prompt. It throws a `PmlError` with code `model_failed` when it cannot. */
 export interface LanguageModel {
   readonly source: "model" | "sampling";
   complete(prompt: Prompt, signal: AbortSignal): Promise<string>;

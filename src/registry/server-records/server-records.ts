@@ -1,5 +1,5 @@
 import { v5 as namedId } from "uuid";
-import { creatorId } from "../capability-store.ts";
+import { authorId } from "../author-store.ts";
 import { findNameHolder, lockNames } from "../naming-store.ts";
 import type { CapabilityRecord, Visibility } from "../record.ts";
 import type { Registry } from "../registry.ts";
@@ -71,7 +71,7 @@ export class ServerRecords {
 
   /** Registers a server or a further version of one; throws if the version exists with other content. */
   async register(asker: Asker, wanted: NewServerRecord): Promise<RegisteredServer> {
-    return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: creatorId(asker.principal) });
+    return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: authorId(asker) });
   }
 
   /** Registers the servers that ship with PML, and newer versions of them after an upgrade. */

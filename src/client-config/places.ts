@@ -2,23 +2,19 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Environment } from "../config/environment.ts";
 
-/** The folders of clients' configurations on this machine. */
-export interface ConfigFolders {
+/** Where clients keep their configurations on this machine. */
+export interface Places {
   readonly home: string;
-  /** Settings of desktop applications. */
+  /** Where desktop applications keep their settings. */
   readonly appData: string;
-  /** Settings of command-line programs that follow the XDG convention, on every system. */
+  /** Where command-line programs do that follow the XDG convention, on every system. */
   readonly xdgConfig: string;
-  /** The folder whose project configurations apply. */
+  /** The folder whose project configurations count. */
   readonly project: string;
   readonly env: Environment;
 }
 
-export function findConfigFolders(
-  env: Environment,
-  project: string,
-  platform: NodeJS.Platform = process.platform,
-): ConfigFolders {
+export function findPlaces(env: Environment, project: string, platform: NodeJS.Platform = process.platform): Places {
   const home = env["HOME"] || homedir();
   const xdgConfig = env["XDG_CONFIG_HOME"] || join(home, ".config");
   const appData = {

@@ -1,0 +1,35 @@
+import { v5 as nameBasedId } from "uuid";
+import type { Tx } from "../db/client.ts";
+import { type Asker, OWNER } from "./scope.ts";
+
+const AGENT_NAMESPACE = "c1b7a2de-64a5-5d0e-9a55-2f7d1f0f3b68";
+const LONGEST_AGENT_NAME = 100;
+
+/**
+ * Returns the id that records, versions and audit entries keep of the asker: the principal, or without one the
+ * agent that acts with the owner's token. null is the owner, where no client named itself.
+ */
+export function authorId({ principal, client }: Asker): string | null {
+  if (principal !== OWNER) return principal;
+  const name = agentName(client);
+  return name === undefined ? null : nameBasedId(name, AGENT_NAMESPACE);
+}
+
+/** Stores the agent's name under its id, so that records can tell it. Principals are stored when they call. */
+export async function introduceAgent(tx: Tx, asker: Asker): Promise<void> {
+  const [id, name] = [authorId(asker), agentName(asker.client)];
+  if (id === null || name === undefined || asker.principal !== OWNER) return;
+  await tx
+    .insertInto("principals")
+    .values({ org: asker.scope.org, id, kind: "agent", name })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Principals are called `subject (issuer)`; without parentheses no agent can take the name of one. */
+function agentName(client: string | undefined): string | undefined {
+  const name = client?.replace(UNSAFE, "").trim().slice(0, LONGEST_AGENT_NAME).toWellFormed();
+  return name === "" ? undefined : name;
+}
+
+const UNSAFE = /[()\p{Cc}]/gu;
