@@ -5,7 +5,7 @@ import type { Capability, CapabilitySource, DagStructure, PreparedSource } from 
 import type { CapabilityRegistry } from "../registry/capability-registry.ts";
 import { findCapabilityById, findCapabilityBySource, insertCapability } from "../registry/capability-store.ts";
 import { inferNamespace } from "../registry/fqdn.ts";
-import type { Naming } from "../registry/registry.ts";
+import type { Naming, Resolved } from "../registry/registry.ts";
 import type { Asker, Scope } from "../registry/scope.ts";
 import { checkVersionTag } from "../registry/specifier.ts";
 import { insertDependencies } from "../registry/version-store.ts";
@@ -106,8 +106,9 @@ export class Programs {
 
   /** By the name an agent or a person uses. */
   async byName(asker: Asker, name: string): Promise<Runnable> {
-    const { capability, warning } = await this.#options.registry.resolve(asker, name);
-    if (warning !== undefined) this.#options.log.warn({ capability: capability.displayName }, warning);
+    const resolved = await this.#options.registry.resolve(asker, name);
+    const { capability, warning } = resolved;
+    this.#logAlias(resolved);
     const notices = warning === undefined ? [] : [warning];
     if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
     return { ...this.toRunnable(capability), notices };
@@ -115,12 +116,8 @@ export class Programs {
 
   /** By the name a program uses, in the version it was tested with. */
   async nested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
-    const { registry, naming } = this.#options;
-    const { capability } = await registry.resolve(asker, name, { inCode: true });
-    if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
-    const pinned = naming().nested === "pinned" && !name.includes("@") ? caller.pins[capability.id] : undefined;
-    if (pinned === undefined || pinned === capability.version) return this.toRunnable(capability);
-    return this.byId(asker.scope, { id: capability.id, version: pinned });
+    this.#logAlias(await this.#options.registry.resolve(asker, name, { inCode: true }));
+    return this.#findNested(asker, caller, name);
   }
 
   async byId(scope: Scope, version: { readonly id: string; readonly version: number }): Promise<Runnable> {
@@ -159,12 +156,27 @@ export class Programs {
       for (const tool of capability.toolsUsed) tools.add(tool);
       if (body.kind !== "code") return;
       for (const name of body.program.capabilities) {
-        const nested = await this.nested(asker, capability, name).catch(() => undefined); // the call itself will say so
+        const nested = await this.#findNested(asker, capability, name).catch(() => undefined); // the call itself will say so
         if (nested !== undefined) await visit(nested);
       }
     };
     await visit(runnable);
     return tools;
+  }
+
+  async #findNested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
+    const { registry, naming } = this.#options;
+    const { capability } = await registry.resolve(asker, name, { inCode: true });
+    if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
+    const pinned = naming().nested === "pinned" && !name.includes("@") ? caller.pins[capability.id] : undefined;
+    if (pinned === undefined || pinned === capability.version) return this.toRunnable(capability);
+    return this.byId(asker.scope, { id: capability.id, version: pinned });
+  }
+
+  #logAlias({ alias, capability: { displayName } }: Resolved): void {
+    if (alias === undefined) return;
+    const message = `Deprecated: Using alias "${alias}" for capability "${displayName}". Update your code.`;
+    this.#options.log.warn({ capability: displayName }, message);
   }
 
   /** Code of another organisation runs as a program of one's own, under one's own rules. */

@@ -229,7 +229,8 @@ describe("calling by name", () => {
     const used = await execute(scene.client, { capability: "fs:read_config" });
     const warning = 'Using deprecated alias "fs:read_config" → "fs:load_settings"';
     expect(used).toMatchObject({ result: "config", warnings: [warning] });
-    expect(readFileSync(join(scene.home.path, "daemon.log"), "utf8")).toContain(JSON.stringify(warning).slice(1, -1));
+    const logged = 'Deprecated: Using alias "fs:read_config" for capability "fs:load_settings". Update your code.';
+    expect(readFileSync(join(scene.home.path, "daemon.log"), "utf8")).toContain(JSON.stringify(logged).slice(1, -1));
     const record = await callJson<{ id: string; aliases: string[] }>(scene.client, "dns:whois", {
       fqdn: "fs:load_settings",
     });

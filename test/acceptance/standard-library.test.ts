@@ -139,7 +139,13 @@ test("[13.12-AC9] [13.11-AC6] [13.1-AC3] [FR036] [FR037] [FR038] [13.12-AC10] hi
   await call("dns:update", { name, code, version_tag: "v1.1.0", change_summary: "always valid" });
   const { versions } = await call<{ versions: Record<string, unknown>[] }>("dns:history", { name });
   expect(versions).toMatchObject([
-    { version: 2, version_tag: "v1.1.0", change_summary: "always valid", code_snippet: code, updated_by: "test-client" },
+    {
+      version: 2,
+      version_tag: "v1.1.0",
+      change_summary: "always valid",
+      code_snippet: code,
+      updated_by: "test-client",
+    },
     { version: 1, version_tag: null },
   ]);
   const again = await callJson(client, "dns:update", { name, code: "return 3", version_tag: "v1.1.0" });
