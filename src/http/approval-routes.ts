@@ -9,7 +9,7 @@ import type { DecisionKey } from "./decision-key.ts";
 import { answer, type Route } from "./http-server.ts";
 import { readBody } from "./read-body.ts";
 
-type Approvals = Pick<App, "permissions" | "scope">;
+type ApprovalAccess = Pick<App, "permissions" | "scope">;
 
 /** What waits for people. Reading takes the token, as everywhere; deciding takes the key of the person. */
 export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
@@ -68,7 +68,7 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
   ];
 }
 
-async function listInbox({ permissions, scope }: Approvals, request: IncomingMessage): Promise<unknown[]> {
+async function listInbox({ permissions, scope }: ApprovalAccess, request: IncomingMessage): Promise<unknown[]> {
   const filter = readQuery(request).has("all") ? {} : { states: ["pending"] as const };
   const approvals = await permissions.listApprovals(scope, filter);
   return approvals.map((approval) => ({ kind: "approval", ...approval }));
@@ -78,7 +78,7 @@ function readQuery({ url = "" }: IncomingMessage): URLSearchParams {
   return new URL(url, "http://gateway").searchParams;
 }
 
-async function getApproval({ permissions, scope }: Approvals, id: string): Promise<Approval> {
+async function getApproval({ permissions, scope }: ApprovalAccess, id: string): Promise<Approval> {
   const approval = await permissions.findApproval(scope, id);
   if (approval === undefined) throw notFound(id);
   return approval;
@@ -126,7 +126,7 @@ interface FormRequest {
 }
 
 /** With the key the page shows what is asked; with the ticket of that page it takes the answer. */
-async function answerForm(app: Approvals, key: DecisionKey, form: FormRequest): Promise<void> {
+async function answerForm(app: ApprovalAccess, key: DecisionKey, form: FormRequest): Promise<void> {
   const { request, response, id } = form;
   try {
     const fields = new URLSearchParams(await readBody(request));

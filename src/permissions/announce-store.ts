@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** In the transaction of what it tells of, so that neither exists without the other. */
+/** Writes the audit entry in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(tx: Tx, scope: Scope, entry: AuditEntry): Promise<void> {
   const details = storableJson(entry.details);
   await tx
@@ -23,12 +23,12 @@ export async function writeAudit(tx: Tx, scope: Scope, entry: AuditEntry): Promi
     .execute();
 }
 
-/** As it travels between gateways; the one that wrote it has told its own listeners already. */
-export interface ApprovalNotice {
+/** An event sent between gateways; `from` lets the sender skip its own, which it has already published. */
+export interface ApprovalMessage {
   readonly from: string;
   readonly event: PmlEvent;
 }
 
-export async function notifyApproval(tx: Tx, notice: ApprovalNotice): Promise<void> {
-  await sql`SELECT pg_notify(${APPROVAL_CHANNEL}, ${JSON.stringify(notice)})`.execute(tx);
+export async function notifyApproval(tx: Tx, message: ApprovalMessage): Promise<void> {
+  await sql`SELECT pg_notify(${APPROVAL_CHANNEL}, ${JSON.stringify(message)})`.execute(tx);
 }

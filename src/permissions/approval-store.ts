@@ -9,9 +9,9 @@ import type { Approval, ApprovalDecision, ApprovalFilter, ApprovalRequest, Appro
 import { bindingHash, type ToolVerdict } from "./plan.ts";
 import { newShortId } from "./short-id.ts";
 
-type Row = Selectable<Tables["approvals"]>;
+type ApprovalRow = Selectable<Tables["approvals"]>;
 
-/** What nobody has decided or used in time is expired from that moment on, whether or not the job has said so yet. */
+/** An approval past its time counts as expired at once, even before the job has marked it. */
 const OVERDUE = sql<boolean>`state IN ('pending', 'approved') AND used_at IS NULL AND expires_at <= now()`;
 const STATE_NOW = sql<ApprovalState>`CASE WHEN ${OVERDUE} THEN 'expired' ELSE state END`;
 
@@ -29,7 +29,7 @@ export async function findApproval(db: Db | Tx, scope: Scope, id: string): Promi
   return row === undefined ? undefined : toApproval(row);
 }
 
-/** The last one that was about exactly this plan, by the clock of the database: gateways' clocks may differ. */
+/** The latest approval of exactly this plan, by the database's clock, since gateways' clocks may differ. */
 export async function findBoundApproval(tx: Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
   const row = await selectApprovals(tx, scope)
     .where("binding_hash", "=", binding)
@@ -39,7 +39,7 @@ export async function findBoundApproval(tx: Tx, scope: Scope, binding: string): 
   return row === undefined ? undefined : toApproval(row);
 }
 
-/** The one about this plan that waits; there is one at most. */
+/** The pending approval of this plan; there is at most one. */
 export async function findOpenApproval(tx: Tx, scope: Scope, binding: string): Promise<Approval | undefined> {
   const row = await selectApprovals(tx, scope)
     .where("binding_hash", "=", binding)
@@ -48,17 +48,17 @@ export async function findOpenApproval(tx: Tx, scope: Scope, binding: string): P
   return row === undefined ? undefined : toApproval(row);
 }
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 export async function listApprovals(db: Db, scope: Scope, filter: ApprovalFilter): Promise<Approval[]> {
-  const { states, runId, limit = MOST_LISTED } = filter;
+  const { states, runId, limit = MAX_LISTED } = filter;
   let query = selectApprovals(db, scope);
   if (states !== undefined) query = query.where(STATE_NOW, "in", states);
   if (runId !== undefined) query = query.where("run_id", "=", runId);
   return (await query.orderBy("created_at", "desc").limit(limit).execute()).map(toApproval);
 }
 
-/** Puts the question, unless the same one is open: then nothing is written and undefined returned. */
+/** Inserts a pending approval; returns undefined if the same plan already has one. */
 export async function insertApproval(
   tx: Tx,
   scope: Scope,
@@ -93,7 +93,7 @@ export async function insertApproval(
   return row === undefined ? undefined : toApproval(row);
 }
 
-/** Questions this run no longer asks, since it asks something else now. */
+/** Closes pending approvals of this run for other plans. */
 export async function supersedeApprovals(tx: Tx, scope: Scope, runId: string, binding: string): Promise<Approval[]> {
   const rows = await tx
     .updateTable("approvals")
@@ -108,7 +108,7 @@ export async function supersedeApprovals(tx: Tx, scope: Scope, runId: string, bi
   return rows.map(toApproval);
 }
 
-/** With a binding, only those about that plan. In every scope, since time passes in all of them. */
+/** Marks overdue approvals of all scopes as expired; a binding restricts it to one plan. */
 export async function expireOverdue(tx: Tx, binding?: string): Promise<ScopedApproval[]> {
   let update = tx.updateTable("approvals").set({ state: "expired" }).where(OVERDUE);
   if (binding !== undefined) update = update.where("binding_hash", "=", binding);
@@ -116,7 +116,7 @@ export async function expireOverdue(tx: Tx, binding?: string): Promise<ScopedApp
   return rows.map((row) => ({ scope: { org: row.org, project: row.project }, approval: toApproval(row) }));
 }
 
-/** What could last be decided or used long ago, whatever became of it. */
+/** Deletes approvals that expired long ago, in any state. */
 export async function dropOldApprovals(db: Db, days: number): Promise<void> {
   await db
     .deleteFrom("approvals")
@@ -129,7 +129,7 @@ export interface ScopedApproval {
   readonly approval: Approval;
 }
 
-/** Writes the decision if none was made in time. Of any number that try, one does it. */
+/** Writes the decision if the approval is still pending; in a race, one writer wins. */
 export async function writeDecision(
   tx: Tx,
   scope: Scope,
@@ -156,7 +156,7 @@ export async function writeDecision(
   return row === undefined ? undefined : toApproval(row);
 }
 
-/** Takes a granted approval of this plan, which nobody else can take then. */
+/** Marks an approved approval of this plan as used; in a race, one run gets it. */
 export async function takeApproval(tx: Tx, { org, project }: Scope, binding: string): Promise<Approval | undefined> {
   const row = await tx
     .updateTable("approvals")
@@ -185,7 +185,7 @@ function inMinutes(minutes: number) {
   return sql<Date>`now() + make_interval(secs => ${minutes * 60})`;
 }
 
-function toApproval(row: Row & { readonly state_now?: ApprovalState }): Approval {
+function toApproval(row: ApprovalRow & { readonly state_now?: ApprovalState }): Approval {
   return {
     id: row.short_id,
     runId: row.run_id,

@@ -2,25 +2,25 @@ import { PmlError } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { BoundPlan, ToolVerdict } from "./plan.ts";
 
-/** Expired is not refused: nobody said no. Superseded: the run has asked something else since. */
+/** `expired`: no decision in time, unlike `refused`. `superseded`: the run has asked for another plan since. */
 export type ApprovalState = "pending" | "approved" | "refused" | "expired" | "superseded";
 
-/** The ways in which a person can decide. None of them is a tool. */
+/** Channels through which a person can decide. No tool is among them. */
 export type DecidedVia = "cli" | "dashboard" | "elicitation";
 
-/** What a run asks of a person. */
+/** A run's request for a person's approval. */
 export interface ApprovalRequest extends BoundPlan {
   readonly runId: string;
   readonly intent: string;
   readonly code: string;
-  /** The program that asks, as its client calls itself. */
+  /** Name that the calling client gives itself. */
   readonly client?: string | undefined;
-  /** Of the capability that runs, where there is one. */
+  /** Display name of the capability, if the program is one. */
   readonly capability?: string | undefined;
 }
 
 export interface Approval {
-  /** `apr_…`, short enough to be typed. */
+  /** `apr_…`, short enough to type. */
   readonly id: string;
   readonly runId: string;
   readonly state: ApprovalState;
@@ -34,28 +34,28 @@ export interface Approval {
   readonly tools: readonly ToolVerdict[];
   readonly reasons: readonly string[];
   readonly createdAt: Date;
-  /** Until when it can be decided; of an approved one, until when it can be used. */
+  /** Deadline for the decision; once approved, for the use. */
   readonly expiresAt: Date;
   readonly decidedAt?: Date;
   readonly decidedBy?: string;
   readonly decidedVia?: DecidedVia;
-  /** What the person said to it. */
+  /** The person's comment. */
   readonly reason?: string;
   readonly usedAt?: Date;
 }
 
-/** A person's answer. */
+/** A person's decision. */
 export interface ApprovalDecision {
   readonly decision: "approve" | "refuse";
   readonly by: string;
   readonly via: DecidedVia;
-  /** Goes back to the agent. */
+  /** Returned to the agent. */
   readonly reason?: string | undefined;
-  /** Allow what can be remembered of it for this program and principal from now on, or for some days. */
+  /** Also allows the rememberable tools to this program and principal, for good or for some days. */
   readonly remember?: true | { readonly days: number } | undefined;
 }
 
-/** The choices of a form; undefined for anything else. */
+/** Reads the choice of a form; undefined for any other value. */
 export function readAnswer(
   answer: unknown,
   { by, via, reason }: { by: string; via: DecidedVia; reason: unknown },
@@ -72,15 +72,15 @@ export interface ApprovalFilter {
   readonly limit?: number;
 }
 
-/** What came of looking for an approval of exactly this plan. */
+/** Outcome of looking for an approval of exactly this plan. */
 export type ApprovalUse =
   | { readonly kind: "used"; readonly approval: Approval }
-  /** There is one, but it does not let the plan run: not yet, or not any more. */
+  /** An approval exists but does not permit the plan: not decided yet, refused or expired. */
   | { readonly kind: "pending" | "refused" | "expired"; readonly approval: Approval }
-  /** Nobody was asked about this plan, or what was granted has been used up. */
+  /** No approval was requested for this plan, or it has been used. */
   | { readonly kind: "none" };
 
-/** A rule that a person left: this tool, as it is now, called by this program for this principal. */
+/** A rule left by a person: this tool with this schema, called by this program for this principal. */
 export interface RememberedRule {
   /** `rul_…`. */
   readonly id: string;
@@ -98,15 +98,15 @@ export interface RememberedRule {
 
 export interface DecidedApproval {
   readonly approval: Approval;
-  /** What will not be asked again. */
+  /** Rules created with the decision. */
   readonly rules: readonly RememberedRule[];
 }
 
 export function notFound(id: string): PmlError {
-  return new PmlError("approval_not_found", `There is no approval "${id}"`, { hint: "What waits for you: pml inbox" });
+  return new PmlError("approval_not_found", `There is no approval "${id}"`, { hint: "Pending approvals: pml inbox" });
 }
 
-/** Why an approval cannot be decided, when it cannot. */
+/** Builds the error for an approval that can no longer be decided. */
 export function notDecidable(id: string, approval: Approval | undefined): PmlError {
   if (approval === undefined) return notFound(id);
   const { state, decidedBy, decidedVia, decidedAt, expiresAt } = approval;
@@ -122,7 +122,7 @@ export function notDecidable(id: string, approval: Approval | undefined): PmlErr
       ? "its run has asked something else since"
       : `it was ${state} by ${decidedBy} (${decidedVia}) at ${decidedAt?.toISOString()}`;
   return new PmlError("approval_decided", `${id} cannot be decided: ${how}`, {
-    hint: "What waits for you: pml inbox",
+    hint: "Pending approvals: pml inbox",
     details,
   });
 }

@@ -12,7 +12,7 @@ import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import type { DatabaseClient } from "../db/client.ts";
 
 const scope = { org: "acme", project: "shop" };
-/** As if the time had passed. */
+/** Moves the expiry into the past. */
 async function letExpire(client: DatabaseClient): Promise<void> {
   await client.db
     .updateTable("approvals")
@@ -21,7 +21,7 @@ async function letExpire(client: DatabaseClient): Promise<void> {
 }
 
 describe.each(engines)("approvals on %s", (engine) => {
-  test("a question is kept with all that was asked, listed, and decided once", async () => {
+  test("a request is stored in full, listed, and decided once", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
@@ -91,7 +91,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     expect((await readAudit(client)).at(-1)).toBe("approval.use used");
   });
 
-  test("the same question is one item while it is open; another question of the same run takes its place", async () => {
+  test("equal requests are one item while pending; another request of the same run supersedes it", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
@@ -108,7 +108,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     });
     expect(told.map(({ kind }) => kind)).toEqual(["approval_requested", "approval_decided", "approval_requested"]);
     await permissions.decideApproval(scope, edited.id, no);
-    // as if the gateway that asked first had a clock that is ahead
+    // simulates a gateway whose clock is ahead
     await client.db.updateTable("approvals").set({ id: MAX }).where("short_id", "=", edited.id).execute();
     const last = await permissions.requestApproval(scope, { ...first, codeHash: "edited" });
     expect(last.id).not.toBe(edited.id);
@@ -116,7 +116,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     expect(await permissions.useApproval(scope, { ...first, codeHash: "edited" })).toMatchObject({ kind: "pending" });
   });
 
-  test("expired is not refused: nobody can decide or use it any more, and a new question can be asked", async () => {
+  test("an expired approval is not refused: it can be neither decided nor used, and a new request is possible", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
@@ -155,7 +155,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     expect(await permissions.useApproval(scope, request)).toEqual({ kind: "none" });
   });
 
-  test("a waiter hears of a decision, of an expiry, and of being told to stop", async () => {
+  test("a waiter resolves on a decision and an expiry, and rejects on abort", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions } = opened;
@@ -182,7 +182,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     });
   });
 
-  test("what could last be used long ago is dropped, and stays in the audit log", async () => {
+  test("old approvals are deleted, and stay in the audit log", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions } = opened;
@@ -198,7 +198,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     expect(await readAudit(client)).toContain("approval.decide approved");
   });
 
-  test("a waiter finds a decision of which nobody told it", async () => {
+  test("a waiter finds a decision without a notification", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client, 30);
     const asked = await opened.permissions.requestApproval(scope, askFor());

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Scope } from "../registry/scope.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import type { EventBus, PmlEvent } from "../base/events.ts";
-import { APPROVAL_CHANNEL, type ApprovalNotice, notifyApproval, writeAudit } from "./announce-store.ts";
+import { APPROVAL_CHANNEL, type ApprovalMessage, notifyApproval, writeAudit } from "./announce-store.ts";
 import {
   type Approval,
   type ApprovalDecision,
@@ -28,7 +28,7 @@ import { rememberApproval } from "./rule-store.ts";
 export interface ApprovalsOptions {
   readonly client: DatabaseClient;
   readonly events: EventBus;
-  /** How long a waiter relies on being told before it looks for itself. */
+  /** How long a waiter relies on notifications before it polls. */
   readonly pollMs?: number;
 }
 
@@ -42,36 +42,39 @@ export interface Approvals extends AsyncDisposable {
 
 const POLL_MS = 2_000;
 
-/** What runs ask of people. Every change is committed, then told: here at once, to other gateways by the database. */
+/**
+ * Approval requests and decisions. Publishes each change after its commit, on this gateway and through the database
+ * on others.
+ */
 export async function createApprovals({ client, events, pollMs = POLL_MS }: ApprovalsOptions): Promise<Approvals> {
-  const here = randomUUID();
+  const gatewayId = randomUUID();
   const listening = await client.listen(APPROVAL_CHANNEL, {
     onNotification(payload) {
-      const { from, event } = JSON.parse(payload) as ApprovalNotice;
-      if (from !== here) events.publish(event);
+      const { from, event } = JSON.parse(payload) as ApprovalMessage;
+      if (from !== gatewayId) events.publish(event);
     },
-    onReconnect: () => undefined, // what was missed, waiters find by looking
+    onReconnect: () => undefined, // waiters poll, so a missed notification only costs time
   });
 
   const commit: Commit = async (work) => {
-    const told: PmlEvent[] = [];
+    const announced: PmlEvent[] = [];
     const result = await client.db.transaction().execute((tx) =>
       work({
         tx,
-        async tell(event) {
-          told.push(event);
-          await notifyApproval(tx, { from: here, event });
+        async announce(event) {
+          announced.push(event);
+          await notifyApproval(tx, { from: gatewayId, event });
         },
       }),
     );
-    for (const event of told) events.publish(event);
+    for (const event of announced) events.publish(event);
     return result;
   };
 
   return {
     request: (scope, request, ttlMinutes) => requestApproval(commit, scope, request, ttlMinutes),
     decide: (scope, id, decision, ttlMinutes) =>
-      commit((writing) => decideApproval(writing, scope, { id, decision, ttlMinutes })),
+      commit((writer) => decideApproval(writer, scope, { id, decision, ttlMinutes })),
     use: (scope, plan) => client.db.transaction().execute((tx) => useApproval(tx, scope, plan)),
     async wait(scope, id, signal) {
       for (;;) {
@@ -84,19 +87,19 @@ export async function createApprovals({ client, events, pollMs = POLL_MS }: Appr
       }
     },
     expire: () =>
-      commit(async (writing) => {
-        for (const { scope, approval } of await expireOverdue(writing.tx)) await tellClosed(writing, scope, approval);
+      commit(async (writer) => {
+        for (const { scope, approval } of await expireOverdue(writer.tx)) await announceClosed(writer, scope, approval);
       }),
     [Symbol.asyncDispose]: () => listening.close(),
   };
 }
 
-interface Writing {
+interface AnnouncingTx {
   readonly tx: Tx;
-  /** Told to everybody once it is committed. */
-  readonly tell: (event: PmlEvent) => Promise<void>;
+  /** Queues an event to be published after the commit. */
+  readonly announce: (event: PmlEvent) => Promise<void>;
 }
-type Commit = <T>(work: (writing: Writing) => Promise<T>) => Promise<T>;
+type Commit = <T>(work: (writer: AnnouncingTx) => Promise<T>) => Promise<T>;
 
 async function requestApproval(
   commit: Commit,
@@ -106,36 +109,36 @@ async function requestApproval(
 ): Promise<Approval> {
   const binding = bindingHash(request);
   for (;;) {
-    const open = await commit(async (writing) => {
-      const { tx } = writing;
+    const open = await commit(async (writer) => {
+      const { tx } = writer;
       for (const expired of await expireOverdue(tx, binding)) {
-        await tellClosed(writing, expired.scope, expired.approval);
+        await announceClosed(writer, expired.scope, expired.approval);
       }
       for (const approval of await supersedeApprovals(tx, scope, request.runId, binding)) {
-        await tellClosed(writing, scope, approval);
+        await announceClosed(writer, scope, approval);
       }
       const approval = await insertApproval(tx, scope, request, ttlMinutes);
-      if (approval !== undefined) await tellRequested(writing, scope, approval);
+      if (approval !== undefined) await announceRequested(writer, scope, approval);
       return approval ?? findOpenApproval(tx, scope, binding);
     });
-    // It may have been decided between the two looks; then this is a new question.
+    // A decision between the two queries closed it, so this is a new request.
     if (open !== undefined) return open;
   }
 }
 
-async function tellRequested({ tx, tell }: Writing, scope: Scope, approval: Approval): Promise<void> {
+async function announceRequested({ tx, announce }: AnnouncingTx, scope: Scope, approval: Approval): Promise<void> {
   const { id, runId } = approval;
   const details = describe(approval);
   await writeAudit(tx, scope, { action: "approval.request", subject: id, outcome: "pending", details });
-  await tell({ kind: "approval_requested", ...scope, approvalId: id, runId });
+  await announce({ kind: "approval_requested", ...scope, approvalId: id, runId });
 }
 
 async function decideApproval(
-  writing: Writing,
+  writer: AnnouncingTx,
   scope: Scope,
   given: { id: string; decision: ApprovalDecision; ttlMinutes: number },
 ): Promise<DecidedApproval> {
-  const { tx } = writing;
+  const { tx } = writer;
   const { id, decision } = given;
   const approval = await writeDecision(tx, scope, given);
   if (approval === undefined) throw notDecidable(id, await findApproval(tx, scope, id));
@@ -149,7 +152,7 @@ async function decideApproval(
       details: { by, via, tool: rule.tool, principal: rule.principal, codeHash: rule.codeHash, approval: id },
     });
   }
-  await tellClosed(writing, scope, approval, { by, via, reason });
+  await announceClosed(writer, scope, approval, { by, via, reason });
   return { approval, rules };
 }
 
@@ -163,14 +166,14 @@ async function useApproval(tx: Tx, scope: Scope, plan: BoundPlan): Promise<Appro
   }
   const last = await findBoundApproval(tx, scope, binding);
   if (last === undefined || last.state === "approved" || last.state === "superseded") return { kind: "none" };
-  // a refusal stands for as long as the question would have
+  // a refusal holds until the request would have expired
   if (last.state === "refused" && last.expiresAt.getTime() <= Date.now()) return { kind: "none" };
   return { kind: last.state, approval: last };
 }
 
-/** An approval is no longer open: for the record, and for those who wait. */
-async function tellClosed(
-  { tx, tell }: Writing,
+/** Records and announces that an approval is no longer pending. */
+async function announceClosed(
+  { tx, announce }: AnnouncingTx,
   scope: Scope,
   approval: Approval,
   decided: Readonly<Record<string, unknown>> = {},
@@ -183,21 +186,21 @@ async function tellClosed(
     outcome: state,
     details: { ...describe(approval), ...decided },
   });
-  await tell({ kind: "approval_decided", ...scope, approvalId: id, runId, state });
+  await announce({ kind: "approval_decided", ...scope, approvalId: id, runId, state });
 }
 
 function describe({ runId, principal, codeHash, tools }: Approval): Record<string, unknown> {
   return { runId, principal, codeHash, tools: tools.map(({ tool }) => tool) };
 }
 
-/** Resolves at the next word about an approval, or when it is time to look; rejects when the signal is aborted. */
+/** Resolves at the next event about an approval or after the poll interval; rejects on abort. */
 function watchFor(
   events: EventBus,
   id: string,
   { signal, pollMs }: { signal: AbortSignal; pollMs: number },
 ): Disposable & { readonly promise: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => undefined); // nobody may be looking at it when it is aborted
+  promise.catch(() => undefined); // an abort may reject it before anyone awaits it
   const abort = (): void => reject(signal.reason as Error);
   const unsubscribe = events.subscribe((event) => {
     if (event.kind === "approval_decided" && event.approvalId === id) resolve();

@@ -1,7 +1,7 @@
 import type { Decision, PlanContext, PlannedTool, PlanVerdict } from "./plan.ts";
 import { decide, type FittingRule, type RuleSet } from "./rule-model.ts";
 
-/** The plan as a whole: one denied tool denies it, one that asks makes it ask. */
+/** Decides the plan as a whole: one denied tool denies it, one that asks makes it ask. */
 export function decidePlan(
   rules: RuleSet,
   tools: readonly PlannedTool[],
@@ -17,7 +17,7 @@ export function decidePlan(
   const reasons = verdicts
     .filter(({ decision }) => decision !== "allow")
     .map(({ tool, reason }) => `${tool}: ${reason}`);
-  const computed = dynamicCalls.map((call) => `${call}: which tool it calls is known only when it runs`);
+  const computed = dynamicCalls.map((call) => `${call}: the tool it calls is computed at run time`);
   return {
     decision: decisions.has("deny") ? "deny" : asks ? "ask" : "allow",
     tools: verdicts,

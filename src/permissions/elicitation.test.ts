@@ -16,7 +16,7 @@ function approvalOf(changes: Parameters<typeof askFor>[0] = {}): Approval {
   } as Approval;
 }
 
-test("the question says what is asked and offers to remember only what can be remembered", () => {
+test("the question describes the plan and offers to remember only rememberable tools", () => {
   const mixed = buildQuestion(
     approvalOf({ tools: [askedTool("a:put"), askedTool("a:drop", { effect: "destructive", rememberable: false })] }),
   );
@@ -35,7 +35,7 @@ test("the question says what is asked and offers to remember only what can be re
   expect(fatal.params.requestedSchema).toMatchObject({ properties: { answer: { enum: ["once", "refuse"] } } });
 });
 
-test("long programs are cut with the way to all of them, and tricks with invisible characters are seen", () => {
+test("long programs are cut with a pointer to the full text, and invisible characters are made visible", () => {
   const { message } = buildQuestion(approvalOf({ code: "x".repeat(10_000), intent: "safe \u202E\u001B[2J" })).params;
   expect(message.length).toBeLessThan(6_000);
   expect(message).toContain("… (all of it: pml inbox apr_1)");

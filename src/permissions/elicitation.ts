@@ -1,8 +1,8 @@
 import { toVisible } from "../base/visible.ts";
 import { type Approval, type ApprovalDecision, readAnswer } from "./approval.ts";
 
-/** A request that a client can put before its user: text, and a form of one choice. */
-export interface Question {
+/** An elicitation request: text, and a form with one choice. */
+export interface ApprovalQuestion {
   readonly method: "elicitation/create";
   readonly params: { readonly message: string; readonly requestedSchema: Record<string, unknown> };
 }
@@ -10,7 +10,7 @@ export interface Question {
 const LONGEST_CODE = 4_000;
 const LONGEST_INPUT = 1_000;
 
-export function buildQuestion(approval: Approval): Question {
+export function buildQuestion(approval: Approval): ApprovalQuestion {
   const remembered = approval.tools.filter(({ rememberable }) => rememberable).map(({ tool }) => tool);
   const always = `Always allow ${toVisible(remembered.join(", "))} in this very program`;
   const choices = [
@@ -35,8 +35,8 @@ export function buildQuestion(approval: Approval): Question {
 }
 
 /**
- * What a client's reply means; undefined when nobody decided. Clients without anybody in front of them
- * decline by themselves, so that is no refusal: the question stays open for the other ways.
+ * Reads a client's reply; undefined if no person decided. Clients without a user decline by themselves, so a declined
+ * form leaves the approval pending for the other channels.
  */
 export function readReply(reply: Readonly<Record<string, unknown>>, by: string): ApprovalDecision | undefined {
   const { action, content } = reply;

@@ -52,7 +52,7 @@ test("servers may stand below a key of their own, and lists of patterns beside t
   expect(decideBy(text, "b:drop")).toMatchObject({ decision: "deny", source: { at: "/p/f.yaml:6" } });
 });
 
-test("what is referred to elsewhere in the file is found where it stands", () => {
+test("an alias is located where its anchor stands", () => {
   const text = `a: &careful\n  approvalMode: deny\nb: *careful\n`;
   expect(decideBy(text, "b:x")).toMatchObject({ decision: "deny", source: { at: "/p/f.yaml:2" } });
 });
@@ -88,7 +88,7 @@ test.each([
   expect(error).toMatchObject({
     code: "permissions_broken",
     message: expect.stringContaining(message),
-    hint: expect.stringContaining("Mend it or remove it"),
+    hint: expect.stringContaining("Fix it or remove it"),
   });
-  expect(error).toMatchObject({ message: expect.stringContaining("Until that is mended nothing is permitted") });
+  expect(error).toMatchObject({ message: expect.stringContaining("Nothing is permitted until this is fixed") });
 });

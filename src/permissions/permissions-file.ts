@@ -5,9 +5,9 @@ import { EFFECTS } from "./effect.ts";
 import type { Decision, DecisionSource } from "./plan.ts";
 import { joinRules, type Rules } from "./rule-model.ts";
 import { checkPattern, createPattern } from "./tool-pattern.ts";
-import { broken, parseYamlFile, type YamlFile } from "./yaml-file.ts";
+import { broken, parseYamlFile, type YamlFile, type YamlPath } from "./yaml-file.ts";
 
-/** Both words for each are in use. */
+/** Both spellings are in use. */
 const MODES: Readonly<Record<string, Decision>> = {
   auto: "allow",
   allow: "allow",
@@ -30,16 +30,13 @@ const toolEntry = z.strictObject(settings);
 const serverEntry = z.strictObject({ ...settings, tools: z.record(z.string(), toolEntry).optional() });
 const mapping = z.record(z.string(), z.unknown());
 const patterns = z.array(z.string());
-type Entry = z.infer<typeof toolEntry>;
+type ToolSettings = z.infer<typeof toolEntry>;
 
 const LISTS: readonly string[] = ["allow", "ask", "deny"] satisfies Decision[];
 
-type Path = readonly (string | number)[];
-
 /**
- * Reads the text of a permissions file: an entry per server, at the top or below `servers`, and lists of
- * patterns named `allow`, `ask` and `deny`. Whatever it does not know is an error with its line, since a
- * prohibition that is misspelt must not be passed over.
+ * Parses a permissions file: an entry per server, at the top or below `servers`, and lists of patterns named `allow`,
+ * `ask` and `deny`. An unknown key is an error with its line, since a misspelt prohibition must not be ignored.
  */
 export function parsePermissionsFile(path: string, text: string): Rules {
   const file = parseYamlFile(path, text);
@@ -62,14 +59,14 @@ function readList(file: YamlFile, decision: Decision): Rules {
   return { decisions, effects: [], routings: [], scopes: [] };
 }
 
-function readServer(file: YamlFile, path: Path, name: string): Rules {
+function readServer(file: YamlFile, path: YamlPath, name: string): Rules {
   const { tools = {}, ...entry } = check(file, path, serverEntry);
   const below = Object.entries(tools).map(([tool, settingsOfTool]) => ({
     text: formatToolId(name, tool),
     path: [...path, "tools", tool],
     entry: settingsOfTool,
   }));
-  // What is said of single tools replaces what is said of all, except that a prohibition stays one.
+  // A tool's own mode replaces its server's, except that a denied server stays denied.
   const mode = entry.approvalMode === undefined ? undefined : MODES[entry.approvalMode];
   const except = below
     .filter((tool) => mode !== "deny" && tool.entry.approvalMode !== undefined)
@@ -83,13 +80,13 @@ function readServer(file: YamlFile, path: Path, name: string): Rules {
 
 interface LocatedEntry {
   readonly text: string;
-  readonly path: Path;
-  readonly entry: Entry;
+  readonly path: YamlPath;
+  readonly entry: ToolSettings;
 }
 
 function readEntry(file: YamlFile, { text, path, entry }: LocatedEntry): Rules {
   const pattern = patternAt(file, path, text);
-  const state = <T>(key: keyof Entry, value: T | undefined) =>
+  const state = <T>(key: keyof ToolSettings, value: T | undefined) =>
     value === undefined ? [] : [{ pattern, value, source: sourceAt(file, [...path, key]) }];
   const { approvalMode, effect, routing, scope } = entry;
   return {
@@ -100,18 +97,18 @@ function readEntry(file: YamlFile, { text, path, entry }: LocatedEntry): Rules {
   };
 }
 
-function patternAt(file: YamlFile, path: Path, text: string) {
+function patternAt(file: YamlFile, path: YamlPath, text: string) {
   const problem = checkPattern(text);
   if (problem !== undefined) throw broken(file.locate(path), problem);
   return createPattern(text);
 }
 
-function sourceAt(file: YamlFile, path: Path): DecisionSource {
+function sourceAt(file: YamlFile, path: YamlPath): DecisionSource {
   return { kind: "file", at: file.locate(path) };
 }
 
-/** The value at a path, or the error that names its line and what is expected there. */
-function check<T>(file: YamlFile, path: Path, schema: z.ZodType<T>): T {
+/** Returns the validated value at a path; throws an error with its line and the expected keys. */
+function check<T>(file: YamlFile, path: YamlPath, schema: z.ZodType<T>): T {
   const value = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], file.value);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

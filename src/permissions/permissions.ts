@@ -16,7 +16,8 @@ import type {
 import { dropOldApprovals, findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, Routing, ToolVerdict } from "./plan.ts";
+import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, ToolVerdict } from "./plan.ts";
+import type { Routing } from "../registry/record.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 import { decide, findRouting } from "./rule-model.ts";
@@ -24,34 +25,34 @@ import { decide, findRouting } from "./rule-model.ts";
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope">;
 
 /**
- * Who may run what, and what people said when they were asked. A run asks in this order, also when it
- * is resumed: `decidePlan`; on "ask" `useApproval`; unless that was used, `requestApproval` and wait.
+ * Permission rules and approvals. A run asks in this order, also when it resumes: `decidePlan`; on "ask"
+ * `useApproval`; if that used none, `requestApproval` and wait.
  */
 export interface Permissions extends AsyncDisposable {
-  /** Takes over changed rules. What cannot be read permits nothing until it can. */
+  /** Applies changed rules. Unreadable rules permit nothing until they are fixed. */
   configure(config: PermissionConfig): void;
-  /** Why nothing is permitted, when nothing is. */
+  /** Set while the rules are unreadable and nothing is permitted. */
   readonly problem: ErrorReport | undefined;
-  /** Something could not be read that may have forbidden something. */
+  /** Denies everything after a read error that may hide a prohibition. */
   denyAll(error: unknown): void;
-  /** Where a tool runs, as far as the rules say it. */
+  /** Routing of a tool, if a rule sets it. */
   findRouting(toolId: string): Routing | undefined;
   decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
-  /** What the rules say of a tool by itself; what people allowed to programs does not count. */
+  /** Decides a tool by the rules alone, without rules that people left for programs. */
   decideTool(tool: PlannedTool): ToolVerdict;
-  /** The same question, asked again while it is open, is the same approval. */
+  /** Returns the pending approval if the same plan already has one. */
   requestApproval(scope: Scope, request: ApprovalRequest): Promise<Approval>;
   findApproval(scope: Scope, id: string): Promise<Approval | undefined>;
-  /** Newest first. */
+  /** Lists newest first. */
   listApprovals(scope: Scope, filter?: ApprovalFilter): Promise<Approval[]>;
-  /** Exactly once; throws when it was decided, is expired or superseded. */
+  /** Decides once; throws if the approval was decided, expired or superseded. */
   decideApproval(scope: Scope, id: string, decision: ApprovalDecision): Promise<DecidedApproval>;
-  /** One approval lets one run go, of exactly the plan that was approved. */
+  /** Uses an approval for one run of exactly the approved plan. */
   useApproval(scope: Scope, plan: BoundPlan): Promise<ApprovalUse>;
-  /** Resolves once it is no longer pending, whoever decided; rejects with the signal's reason. */
+  /** Resolves once the approval is no longer pending; rejects with the signal's reason. */
   waitForDecision(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
   expireApprovals(): Promise<void>;
-  /** Those that could last be used this many days ago. */
+  /** Deletes approvals that expired this many days ago. */
   dropApprovals(days: number): Promise<void>;
   listRules(scope: Scope): Promise<RememberedRule[]>;
   removeRule(scope: Scope, id: string, by: string): Promise<RememberedRule>;
@@ -61,7 +62,7 @@ export interface PermissionsOptions {
   readonly client: DatabaseClient;
   readonly events: EventBus;
   readonly config: PermissionConfig;
-  /** How long a waiter relies on being told before it looks for itself. */
+  /** How long a waiter relies on notifications before it polls. */
   readonly pollMs?: number;
 }
 

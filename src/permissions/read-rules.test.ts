@@ -22,7 +22,7 @@ test("the files in PML_HOME and beside the configuration both count, with the co
   expect(decision()).toBe("deny");
 });
 
-test("a file that is there and cannot be read breaks the rules", async () => {
+test("an existing file that cannot be read breaks the rules", async () => {
   await using folder = await makeFolder();
   const config = { home: folder.path, file: undefined, permissions };
   const path = join(folder.path, "mcp-permissions.yaml");
@@ -33,13 +33,13 @@ test("a file that is there and cannot be read breaks the rules", async () => {
   });
 });
 
-test("whatever error breaks the rules, it says so", () => {
+test("any error that breaks the rules is reported as permissions_broken", () => {
   const error = new PmlError("config_syntax", "/x/pml.json:1:2 is not valid JSON", { hint: "look" });
   expect(brokenRules(error)).toMatchObject({
     source: { at: "/x/pml.json:1:2" },
     error: {
       code: "permissions_broken",
-      message: "/x/pml.json:1:2 is not valid JSON. Until that is mended nothing is permitted",
+      message: "/x/pml.json:1:2 is not valid JSON. Nothing is permitted until this is fixed",
       hint: "look",
     },
   });

@@ -6,19 +6,19 @@ import { parsePermissionsFile } from "./permissions-file.ts";
 import type { Decision } from "./plan.ts";
 import { joinRules, type Rules, type RuleSet } from "./rule-model.ts";
 import { createPattern } from "./tool-pattern.ts";
-import { broken, UNTIL_MENDED } from "./yaml-file.ts";
+import { broken, NOTHING_PERMITTED } from "./yaml-file.ts";
 
 export const PERMISSIONS_FILE = "mcp-permissions.yaml";
 
 type RuleConfig = Pick<Config, "home" | "file" | "permissions">;
 
-/** Where a permissions file may lie: in PML_HOME and beside the configuration file. All that exist count. */
+/** Paths of permissions files: in PML_HOME and beside the configuration file. All that exist apply. */
 export function permissionsFiles({ home, file }: Pick<Config, "home" | "file">): string[] {
   const folders = file === undefined ? [home] : [home, dirname(file)];
   return [...new Set(folders.map((folder) => join(folder, PERMISSIONS_FILE)))];
 }
 
-/** Everything that is written down about permissions; never throws, since what is broken is an answer too. */
+/** Reads all rules. Never throws: broken rules are a result that denies everything. */
 export function readRules(config: RuleConfig): RuleSet {
   try {
     const files = permissionsFiles(config).flatMap(readFile);
@@ -28,16 +28,16 @@ export function readRules(config: RuleConfig): RuleSet {
   }
 }
 
-/** The rules that hold while something cannot be read: none, so nothing is permitted. */
+/** Rule set for unreadable rules, which permits nothing. */
 export function brokenRules(cause: unknown): RuleSet {
   const error = toErrorReport(cause);
   const at = error.details?.["at"];
   if (error.code === "permissions_broken" && typeof at === "string") {
     return { kind: "broken", error, source: { kind: "file", at } };
   }
-  // a configuration that cannot be read: its own error says where
-  const known = new PmlError("permissions_broken", `${error.message}. ${UNTIL_MENDED}`, {
-    hint: error.hint ?? "Mend the configuration file; it is read again by itself",
+  // the configuration's own error names the location
+  const known = new PmlError("permissions_broken", `${error.message}. ${NOTHING_PERMITTED}`, {
+    hint: error.hint ?? "Fix the configuration file; PML reads it again on change",
     details: { at: error.message.split(" ")[0] },
   });
   return brokenRules(known);
@@ -46,7 +46,7 @@ export function brokenRules(cause: unknown): RuleSet {
 function readFile(path: string): Rules[] {
   let text: string;
   try {
-    // a link to nowhere is no missing file: somebody wanted rules to be there
+    // a dangling link is an error, not a missing file: rules were meant to be there
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
     text = readFileSync(path, "utf8");
   } catch (cause) {

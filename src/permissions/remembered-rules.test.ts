@@ -5,7 +5,7 @@ import { engines, openTestDatabase } from "../../test/support/databases.ts";
 const scope = { org: "acme", project: "shop" };
 
 describe.each(engines)("remembered rules on %s", (engine) => {
-  test("what can be remembered is allowed from then on: that tool, as it is, in that program, for that principal", async () => {
+  test("a remembered rule allows that tool with that schema, in that program, for that principal", async () => {
     await using client = await openTestDatabase(engine);
     const tools = [
       { id: "a:put", schemaHash: "p1", annotations: { destructiveHint: false } },

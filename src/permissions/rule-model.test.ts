@@ -43,7 +43,7 @@ test.each<[EffectHints | undefined, Effect]>([
   expect(effectOf(hints)).toBe(effect);
 });
 
-/** Each decision written exactly, for the server, and for everything: all 512 sets of them. */
+/** All 512 sets of decisions for the exact tool, its server, and everything. */
 const statements = DECISIONS.flatMap((decision) =>
   ["github:create_issue", "github", "*"].map((pattern) => ({ pattern, decision })),
 );
@@ -82,7 +82,7 @@ test("rules about other tools and servers decide nothing", () => {
   expect(decideWith({ decisions }, tool("read"))).toMatchObject({ decision: "allow", source: { kind: "default" } });
 });
 
-test("deny wins and the order means nothing, whatever is written", () => {
+test("deny wins and the order has no meaning, for any rules", () => {
   const random = createRandom(7);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const patterns = ["*", "*:*", "a", "a:*", "a:x", "a:x*", "*:x", "*:*y", "b", "b:xy", "*a*:*", "a:x*y"];
@@ -110,7 +110,7 @@ test("deny wins and the order means nothing, whatever is written", () => {
   }
 });
 
-test("the nearest effect counts, of equally near ones the more severe; a person's rule does not cover a changed tool", () => {
+test("the most specific effect counts, the more severe of a tie; a remembered rule does not cover a changed tool", () => {
   const effects = [
     state<Effect>("*", "read"),
     state<Effect>("github:*", "destructive"),
@@ -123,7 +123,7 @@ test("the nearest effect counts, of equally near ones the more severe; a person'
   expect(decideWith({}, tool("write"), [changed]).decision).toBe("ask");
 });
 
-test("a server that is there for reading is only read", () => {
+test("a server with a read-only scope permits only reading tools", () => {
   const scopes = [state("github", "ReadOnly")];
   expect(decideWith({ scopes }, tool("read")).decision).toBe("allow");
   const decisions = [state<Decision>("github", "allow")];

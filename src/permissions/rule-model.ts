@@ -1,29 +1,30 @@
 import type { ErrorReport } from "../base/errors.ts";
 import { type Effect, effectOf, moreSevere } from "./effect.ts";
-import type { Decision, DecisionSource, PlannedTool, Routing, ToolVerdict } from "./plan.ts";
+import type { Decision, DecisionSource, PlannedTool, ToolVerdict } from "./plan.ts";
+import type { Routing } from "../registry/record.ts";
 import type { ToolPattern } from "./tool-pattern.ts";
 
-/** One thing that somebody wrote down about some tools. */
+/** One value set for tools that match a pattern. */
 interface Statement<T> {
   readonly pattern: ToolPattern;
   readonly value: T;
   readonly source: DecisionSource;
-  /** Tools for which the same entry says something of its own. */
+  /** Tools with a value of their own in the same entry. */
   readonly except?: readonly ToolPattern[];
 }
 
-/** Permissions file and configuration as one model. In whatever order it was written, it means the same. */
+/** Rules of the permissions files and the configuration. Their order has no meaning. */
 export interface Rules {
   readonly decisions: readonly Statement<Decision>[];
   readonly effects: readonly Statement<Effect>[];
   readonly routings: readonly Statement<Routing>[];
-  /** What a server is there for, in its owner's words; one that is there for reading may only be read. */
+  /** Scope of a server in its owner's words; a read-only scope permits only reading tools. */
   readonly scopes: readonly Statement<string>[];
 }
 
 export type RuleSet =
   | { readonly kind: "usable"; readonly rules: Rules }
-  /** Something could not be read. Nobody knows what it would have forbidden, so nothing is permitted. */
+  /** Unreadable rules might have forbidden anything, so nothing is permitted. */
   | { readonly kind: "broken"; readonly error: ErrorReport; readonly source: DecisionSource };
 
 export const NO_RULES: Rules = { decisions: [], effects: [], routings: [], scopes: [] };
@@ -37,7 +38,7 @@ export function joinRules(all: readonly Rules[]): Rules {
   };
 }
 
-/** A rule that a person left and that fits program and principal; the tool is still to be compared. */
+/** A remembered rule for the program and principal; its tool is not compared yet. */
 export interface FittingRule {
   readonly id: string;
   readonly tool: string;
@@ -48,7 +49,7 @@ export interface DecisionContext {
   readonly remembered: readonly FittingRule[];
 }
 
-/** Deny beats ask beats allow, however specific. Where no rule decides, the tool's effect does. */
+/** Deny beats ask beats allow, at any specificity. Without a matching rule, the tool's effect decides. */
 export function decide(set: RuleSet, tool: PlannedTool, context: DecisionContext): ToolVerdict {
   if (set.kind === "broken") return denyBroken(set, tool);
   const { rules } = set;
@@ -58,17 +59,17 @@ export function decide(set: RuleSet, tool: PlannedTool, context: DecisionContext
   return { tool: tool.id, schemaHash: tool.schemaHash, effect: effect.value, routing, ...verdict };
 }
 
-/** Where a tool runs, as far as somebody wrote it down. */
+/** Routing of a tool, if a rule sets it. */
 export function findRouting(set: RuleSet, toolId: string): Routing | undefined {
   return set.kind === "broken" ? undefined : mostSpecific(set.rules.routings, toolId, preferLocal)?.value;
 }
 
-type Verdict = Pick<ToolVerdict, "decision" | "reason" | "source" | "rememberable">;
+type RuleVerdict = Pick<ToolVerdict, "decision" | "reason" | "source" | "rememberable">;
 type FoundEffect = { readonly value: Effect; readonly words: string };
 
 const STRICTNESS: readonly Decision[] = ["allow", "ask", "deny"];
 
-function decideByRules(rules: Rules, toolId: string, effect: FoundEffect): Verdict | undefined {
+function decideByRules(rules: Rules, toolId: string, effect: FoundEffect): RuleVerdict | undefined {
   const closed = closedScope(rules, toolId, effect);
   if (closed !== undefined) return closed;
   const strictest = matching(rules.decisions, toolId)
@@ -82,7 +83,7 @@ function decideByRules(rules: Rules, toolId: string, effect: FoundEffect): Verdi
 
 const READING: ReadonlySet<string> = new Set(["readonly", "read-only", "read"]);
 
-function closedScope(rules: Rules, toolId: string, effect: FoundEffect): Verdict | undefined {
+function closedScope(rules: Rules, toolId: string, effect: FoundEffect): RuleVerdict | undefined {
   if (effect.value === "read") return undefined;
   const closed = matching(rules.scopes, toolId).find(({ value }) => READING.has(value.toLowerCase()));
   if (closed === undefined) return undefined;
@@ -90,7 +91,7 @@ function closedScope(rules: Rules, toolId: string, effect: FoundEffect): Verdict
   return { decision: "deny", source: closed.source, reason, rememberable: false };
 }
 
-function decideByEffect(effect: FoundEffect, tool: PlannedTool, { remembered }: DecisionContext): Verdict {
+function decideByEffect(effect: FoundEffect, tool: PlannedTool, { remembered }: DecisionContext): RuleVerdict {
   const source: DecisionSource = { kind: "default", at: "the tool's effect" };
   const { value, words } = effect;
   if (value === "read") return { decision: "allow", source, reason: `it ${words}`, rememberable: false };
@@ -107,7 +108,7 @@ function decideByEffect(effect: FoundEffect, tool: PlannedTool, { remembered }: 
 
 const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
   read: "only reads",
-  idempotent: "changes something, once however often it is called",
+  idempotent: "changes something; calling it again changes nothing more",
   write: "changes something",
   destructive: "may overwrite or delete something",
 };
@@ -129,7 +130,7 @@ function matching<T>(statements: readonly Statement<T>[], toolId: string): State
   );
 }
 
-/** Where a value and not a permission is looked up, the nearest counts; of equally near ones the safer. */
+/** Picks the most specific value, and the safer one of a tie. For values, not for permissions. */
 function mostSpecific<T>(
   statements: readonly Statement<T>[],
   toolId: string,

@@ -8,7 +8,7 @@ import type { Approval, ApprovalDecision, RememberedRule } from "./approval.ts";
 import type { PlanContext } from "./plan.ts";
 import { newShortId } from "./short-id.ts";
 
-type Row = Selectable<Tables["permission_rules"]>;
+type RuleRow = Selectable<Tables["permission_rules"]>;
 
 function selectValid(db: Db, { org, project }: Scope) {
   return db
@@ -23,7 +23,7 @@ export async function listRules(db: Db, scope: Scope): Promise<RememberedRule[]>
   return (await selectValid(db, scope).orderBy("id", "desc").execute()).map(toRule);
 }
 
-/** What people left for this program and principal. */
+/** Finds remembered rules for this program and principal. */
 export async function findFittingRules(db: Db, scope: Scope, plan: PlanContext): Promise<RememberedRule[]> {
   const rows = await selectValid(db, scope)
     .where("principal", "=", plan.principal)
@@ -32,7 +32,7 @@ export async function findFittingRules(db: Db, scope: Scope, plan: PlanContext):
   return rows.map(toRule);
 }
 
-/** One rule for each tool of the approval that can be remembered; what was remembered before is confirmed. */
+/** Inserts a rule for each rememberable tool of the approval; renews existing ones. */
 export async function rememberApproval(
   tx: Tx,
   scope: Scope,
@@ -82,7 +82,7 @@ export async function deleteRule(tx: Tx, { org, project }: Scope, id: string): P
   return row === undefined ? undefined : toRule(row);
 }
 
-function toRule(row: Row): RememberedRule {
+function toRule(row: RuleRow): RememberedRule {
   return {
     id: row.short_id,
     tool: row.tool_id,

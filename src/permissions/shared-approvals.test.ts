@@ -22,7 +22,7 @@ async function openGateways(
 }
 
 describe("several gateways on one PostgreSQL server", () => {
-  test("of many decisions at once one counts, and each gateway hears of it once", async () => {
+  test("one of many concurrent decisions counts, and each gateway is notified once", async () => {
     await using opened = await openGateways(4);
     const { gateways } = opened;
     for (let round = 0; round < 10; round += 1) {
@@ -48,7 +48,7 @@ describe("several gateways on one PostgreSQL server", () => {
     }
   });
 
-  test("of many that use one approval at once one gets it; the same question asked by all is one item", async () => {
+  test("one of many concurrent users gets an approval; equal requests by all are one item", async () => {
     await using opened = await openGateways(4);
     const { gateways } = opened;
     for (let round = 0; round < 10; round += 1) {

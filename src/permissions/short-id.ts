@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH = 10;
 
-/** An id that can be read out and typed: `apr_7k2m9x4q1c`. Fifty random bits; who may use it is asked elsewhere. */
+/** An id that can be read out and typed: `apr_7k2m9x4q1c`. Fifty random bits; it identifies, it does not authorise. */
 export function newShortId(prefix: "apr" | "rul"): string {
   const letters = [...randomBytes(LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
   return `${prefix}_${letters.join("")}`;

@@ -1,15 +1,15 @@
 import { findToolId, type ToolRef } from "../catalogue/tool-id.ts";
-/** `server:tool`, where `*` stands for any characters. A pattern without a colon means every tool of the server. */
+/** `server:tool` with `*` for any characters. A pattern without a colon matches every tool of the server. */
 export interface ToolPattern {
   readonly text: string;
   matches(toolId: string): boolean;
-  /** A pattern with more of its text given wins over one with less, where only one of them can count. */
+  /** A more literal pattern wins if only one can apply. */
   readonly specificity: number;
 }
 
 const SERVER_PART = /^[a-z0-9*-]+$/;
 
-/** What is wrong with a pattern that could never match, if anything. */
+/** Describes the problem of a pattern that could never match; undefined if there is none. */
 export function checkPattern(text: string): string | undefined {
   const { server, tool } = splitToolId(text);
   if (!SERVER_PART.test(server)) return `"${text}" names no server: write server:tool, server:* or *`;
@@ -28,12 +28,12 @@ export function createPattern(text: string): ToolPattern {
   };
 }
 
-/** A server's name alone stands for all of its tools. */
+/** A bare server name stands for all of its tools. */
 function splitToolId(id: string): Pick<ToolRef, "server" | "tool"> {
   return findToolId(id) ?? { server: id, tool: "*" };
 }
 
-/** Takes each piece between wildcards where it first occurs, so that no name and no pattern takes long. */
+/** Matches each piece at its first occurrence, which takes linear time for any pattern. */
 function matchesPart(part: string, name: string): boolean {
   const [first = "", ...pieces] = part.split(/\*+/);
   const last = pieces.pop();
@@ -48,7 +48,7 @@ function matchesPart(part: string, name: string): boolean {
   return name.length - last.length >= from && name.endsWith(last);
 }
 
-/** A part without wildcards says exactly one name, however short that is. */
+/** A part without wildcards outweighs any part with one. */
 function weigh(part: string): number {
   return part.includes("*") ? part.replaceAll("*", "").length : 1_000 + part.length;
 }

@@ -1,27 +1,27 @@
 import { isAlias, isCollection, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import { PmlError } from "../base/errors.ts";
 
-type Path = readonly (string | number)[];
+export type YamlPath = readonly (string | number)[];
 
-/** The text of a YAML file, which knows on which line everything stands. */
+/** A parsed YAML file that knows the line of every key. */
 export interface YamlFile {
   readonly path: string;
   readonly value: unknown;
-  /** `file:line` of a key or list item; of the nearest one around it when it is absent. */
-  locate(keys: Path): string;
+  /** `file:line` of a key or list item, or of its nearest ancestor if it is absent. */
+  locate(keys: YamlPath): string;
 }
 
 export function parseYamlFile(path: string, text: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text.replace(/^\uFEFF/, ""), { lineCounter: lines, prettyErrors: false });
-  // a warning is a tag that is not known, so the value may not be what was meant
+  // a warning means an unknown tag, so the value may not be the intended one
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const { line } = lines.linePos(problem.pos[0]);
     throw broken(`${path}:${line}`, `is not valid YAML: ${firstLower(problem.message)}`, text.split("\n")[line - 1]);
   }
   if (document.contents === null) throw broken(`${path}:1`, "is empty");
-  const locate = (keys: Path): string => {
+  const locate = (keys: YamlPath): string => {
     let node: unknown = document.contents;
     let offset = 0;
     for (const key of keys) {
@@ -41,14 +41,14 @@ export function parseYamlFile(path: string, text: string): YamlFile {
   }
 }
 
-export const UNTIL_MENDED = "Until that is mended nothing is permitted";
+export const NOTHING_PERMITTED = "Nothing is permitted until this is fixed";
 
-/** The one error of a file that cannot be used: where, what, and how to get out of it. */
+/** The error for an unusable file: location, problem, remedy. */
 export function broken(at: string, problem: string, line?: string): PmlError {
   const look =
     line === undefined || line.trim() === "" ? "" : `Look at this line, or the one before it: ${line.trim()}\n`;
-  return new PmlError("permissions_broken", `${at} ${problem}. ${UNTIL_MENDED}`, {
-    hint: `${look}Mend it or remove it; it is read again by itself. Its keys are in docs/design/permissions.md`,
+  return new PmlError("permissions_broken", `${at} ${problem}. ${NOTHING_PERMITTED}`, {
+    hint: `${look}Fix it or remove it; PML reads it again on change. Its keys are in docs/design/permissions.md`,
     details: { at },
   });
 }
