@@ -2,7 +2,6 @@ import { formatCallName, recordIdsIn } from "../catalogue/tool-id.ts";
 import { predictRun, suggestDag, type SuggestedDag } from "../learning/dag-suggester.ts";
 import { declareCapability, declareTool } from "../learning/declaration.ts";
 import type { EdgeStatistics } from "../learning/edge-store.ts";
-import { edgeWeight } from "../learning/edge-weights.ts";
 import { createProvidesEdges } from "../learning/provides-edge-calculator.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { intentConfidence } from "./intent-confidence.ts";
@@ -109,17 +108,25 @@ export function createSuggest(sources: SuggestSources): Suggest {
 }
 
 async function describeTools(sources: SuggestSources, ranked: readonly Ranked[]): Promise<ToolSuggestion[]> {
-  const found = ranked.flatMap(({ document, score }) => {
-    const tool = sources.findTool(document.id);
-    return tool === undefined ? [] : [{ tool, score }];
+  const ids = ranked.map(({ document }) => document.id);
+  const known = await findTools(sources, ids);
+  return ranked.flatMap(({ document: { id }, score }) => {
+    const tool = known.get(id);
+    return tool === undefined ? [] : [{ ...tool, callName: id, score, declaration: declareTool(id, tool) }];
   });
-  const silent = found.filter(({ tool }) => tool.outputSchema === undefined).map(({ tool }) => tool.id);
+}
+
+/** Finds tools with the schemas of their results: stated by their servers, or learned. */
+async function findTools(sources: SuggestSources, ids: readonly string[]): Promise<ReadonlyMap<string, SuggestedTool>> {
+  const found = ids.flatMap((id) => sources.findTool(id) ?? []);
+  const silent = found.filter(({ outputSchema }) => outputSchema === undefined).map(({ id }) => id);
   const learned = await sources.readOutputSchemas(silent);
-  return found.map(({ tool, score }) => {
-    const outputSchema = tool.outputSchema ?? learned.get(tool.id);
-    const known = { ...tool, ...(outputSchema === undefined ? {} : { outputSchema }) };
-    return { ...known, callName: tool.id, score, declaration: declareTool(tool.id, known) };
-  });
+  return new Map(
+    found.map((tool) => {
+      const outputSchema = tool.outputSchema ?? learned.get(tool.id);
+      return [tool.id, { ...tool, ...(outputSchema === undefined ? {} : { outputSchema }) }];
+    }),
+  );
 }
 
 interface RankedCapability {
@@ -164,17 +171,19 @@ interface PlanParts {
   readonly given: JsonObject;
 }
 
-/** What the best capability does, unless a tool fits better: then what tools can do together. */
+/** Plans the steps of the best capability or, where a tool fits better, of tools that feed each other. */
 async function suggestPlan(sources: SuggestSources, { tools, best, given }: PlanParts) {
   if (best !== undefined && best.score >= (tools[0]?.score ?? 0)) {
-    const { structure, dominantPath, parameters } = best.known;
-    return predictRun(structure, dominantPath, { parameters, given, score: best.score });
+    const { structure, dominantPath, parameters, toolsUsed } = best.known;
+    const known = await findTools(sources, toolsUsed);
+    const context = { parameters, given, score: best.score, findSchemas: (id: string) => known.get(id) };
+    return predictRun(structure, dominantPath, context);
   }
   const edges = await sources.readEdges(tools.map(({ id }) => id));
   const weights = new Map<string, number>();
-  for (const { from, to, type, source, observed } of edges) {
+  for (const { from, to, weight } of edges) {
     const key = JSON.stringify([from, to]);
-    weights.set(key, Math.max(weights.get(key) ?? 0, edgeWeight(type, source, observed)));
+    weights.set(key, Math.max(weights.get(key) ?? 0, weight));
   }
   return suggestDag({
     candidates: tools,

@@ -13,7 +13,7 @@ import type { Db } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { type GraphEdge, insertInferredEdges } from "../learning/edge-store.ts";
 import type { JsonSchema } from "../base/json.ts";
-import { structureEdges } from "../learning/observed-edges.ts";
+import { declaredEdges, structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../base/log.ts";
 import { type AnalysedPrograms, keep, SyntaxFailure } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
@@ -236,18 +236,22 @@ export class Programs {
     return await db.transaction().execute(async (tx) => {
       const created = await insertCapability(tx, asker, wanted);
       await insertDependencies(tx, asker.scope, { from: created.id, version: created.version, to });
-      await insertInferredEdges(tx, asker.scope, inferredEdges(wanted.structure, ids));
+      await insertInferredEdges(tx, asker.scope, inferredEdges(wanted, ids));
       return created;
     });
   }
 }
 
-function inferredEdges(structure: StaticStructure, ids: ReadonlyMap<string, string | undefined>): GraphEdge[] {
-  return structureEdges(structure, (node) => {
+function inferredEdges(
+  { structure, source }: PreparedSource,
+  ids: ReadonlyMap<string, string | undefined>,
+): GraphEdge[] {
+  const connected = structureEdges(structure, (node) => {
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? ids.get(node.capability) : undefined;
     return id === undefined ? undefined : formatCapabilityId(id);
   });
+  return [...connected, ...(source.type === "dag" ? declaredEdges(source.dagStructure) : [])];
 }
 
 function nameMissing(): PmlError {

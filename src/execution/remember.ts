@@ -4,7 +4,7 @@ import type { Db } from "../db/client.ts";
 import type { GraphEdge } from "../learning/edge-store.ts";
 import type { JsonValue } from "../base/json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
-import { observedEdges } from "../learning/observed-edges.ts";
+import { declaredEdges, observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { FinishedRun } from "./finish-store.ts";
@@ -130,7 +130,11 @@ function redactTask(task: Trace["tasks"][number]): Trace["tasks"][number] {
   };
 }
 
-function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested: CalledCapabilities): GraphEdge[] {
+function learnedEdges(
+  { capability, structure, body }: Runnable,
+  trace: Trace,
+  nested: CalledCapabilities,
+): GraphEdge[] {
   const subjectOf = (node: StructureNode): string | undefined => {
     if (node.type === "task") return node.tool;
     const id = node.type === "capability" ? nested.get(node.capability)?.id : undefined;
@@ -143,5 +147,6 @@ function learnedEdges({ capability, structure }: Runnable, trace: Trace, nested:
   ]);
   used.delete(own);
   const contains = [...used].map((to): GraphEdge => ({ from: own, to, type: "contains" }));
-  return [...observedEdges(structure, trace.path, subjectOf), ...contains];
+  const declared = body.kind === "dag" ? declaredEdges(body.dag, new Set(trace.path)) : [];
+  return [...observedEdges(structure, trace.path, subjectOf), ...declared, ...contains];
 }

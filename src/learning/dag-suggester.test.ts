@@ -110,9 +110,32 @@ test("what a capability will do has the arguments of its structure, along the wa
     edges: [],
   };
   const parameters = { type: "object", properties: { from: text }, required: ["from"] };
-  const predicted = predictRun(structure, ["n1", "d1", "n2"], { parameters, given: {}, score: 0.8 });
+  const context = { parameters, given: {}, score: 0.8, findSchemas: () => undefined };
+  const predicted = predictRun(structure, ["n1", "d1", "n2"], context);
   expect(predicted.nodes.map(({ id, tool: used }) => `${id} ${used}`)).toEqual(["n1 fs:read", "n2 fs:write"]);
   expect(predicted.missing).toEqual([{ node: "n1", argument: "path", parameter: "from", schema: text }]);
-  const all = predictRun(structure, undefined, { parameters, given: { from: "x" }, score: 0.8 });
+  const all = predictRun(structure, undefined, { ...context, given: { from: "x" } });
   expect(all).toMatchObject({ missing: [], nodes: [{}, {}, { capability: "util:tell" }] });
+});
+
+test("the data edges of a predicted run carry the schemas of both sides, and any schema where none is known", () => {
+  const range = { start: 0, end: 0, line: 1, column: 0 };
+  const [read, write] = [tool("fs:read", ["path"], ["content"]), tool("fs:write", ["content"])];
+  const structure: StaticStructure = {
+    nodes: [
+      { id: "n1", type: "task", tool: "fs:read", label: "", range },
+      { id: "n2", type: "task", tool: "fs:write", label: "", range },
+      { id: "n3", type: "capability", capability: "util:tell", label: "", range },
+    ],
+    edges: [
+      { from: "n1", to: "n2", type: "provides", coverage: "strict" },
+      { from: "n1", to: "n3", type: "provides" },
+    ],
+  };
+  const findSchemas = (id: string) => [read, write].find((each) => each.id === id);
+  const { edges } = predictRun(structure, undefined, { parameters: {}, given: {}, score: 1, findSchemas });
+  expect(edges).toMatchObject([
+    { providerOutputSchema: read.outputSchema, consumerInputSchema: write.inputSchema },
+    { providerOutputSchema: read.outputSchema, consumerInputSchema: {} },
+  ]);
 });

@@ -2,7 +2,7 @@ import { inputsOf } from "../analysis/provides.ts";
 import type { ArgumentsStructure, ArgumentValue, StaticStructure, StructureEdge } from "../analysis/structure.ts";
 import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
-import type { ProvidesEdge } from "./provides-edge-calculator.ts";
+import type { Connectable, ProvidesEdge } from "./provides-edge-calculator.ts";
 
 /** A step that an intent will probably need, and where its arguments come from. */
 interface PredictedNode {
@@ -20,7 +20,13 @@ interface MissingArgument {
   readonly schema?: JsonSchema;
 }
 
-type PredictedEdge = Extract<StructureEdge, { readonly type: "provides" }>;
+type DataEdge = Extract<StructureEdge, { readonly type: "provides" }>;
+
+/** Carries both schemas, so that an agent can fill arguments without looking the tools up. */
+type PredictedEdge = DataEdge & Pick<ProvidesEdge, "providerOutputSchema" | "consumerInputSchema">;
+
+/** Input and result of a tool, as far as they are known. */
+type FindSchemas = (tool: string) => Pick<Connectable, "inputSchema" | "outputSchema"> | undefined;
 
 /** A small plan. */
 export interface SuggestedDag {
@@ -165,8 +171,7 @@ class Plan {
     return [...feeders].flatMap((feeder): PredictedEdge[] => {
       const known = this.#into.get(candidate.id)?.find(({ from }) => from === feeder.candidate.id);
       if (known === undefined) return [];
-      const { coverage, fieldMapping } = known;
-      return [{ from: ids.get(feeder) ?? "", to, type: "provides", coverage, fieldMapping }];
+      return [{ ...known, from: ids.get(feeder) ?? "", to }];
     });
   }
 
@@ -227,11 +232,18 @@ function toDagValue(value: ArgumentValue): JsonValue {
   }
 }
 
-/** What a capability will do, by the way its runs mostly went. */
+interface PredictionContext {
+  readonly parameters: JsonSchema;
+  readonly given: JsonObject;
+  readonly score: number;
+  readonly findSchemas: FindSchemas;
+}
+
+/** Predicts the steps of a capability from the path that most of its runs took. */
 export function predictRun(
   structure: StaticStructure,
   path: readonly string[] | undefined,
-  { parameters, given, score }: { parameters: JsonSchema; given: JsonObject; score: number },
+  { parameters, given, score, findSchemas }: PredictionContext,
 ): SuggestedDag {
   const visited = path === undefined ? undefined : new Set(path);
   const nodes = structure.nodes.flatMap((node): PredictedNode[] => {
@@ -243,10 +255,13 @@ export function predictRun(
   const missing = [...inputsOf(parameters).required]
     .filter((name) => !Object.hasOwn(given, name))
     .map((name) => describeMissing(name, nodes, parameters));
-  const known = new Set(nodes.map(({ id }) => id));
-  const edges = structure.edges.filter(
-    (edge): edge is PredictedEdge => edge.type === "provides" && known.has(edge.from) && known.has(edge.to),
-  );
+  const known = new Map(nodes.map((node) => [node.id, findSchemas(node.tool ?? "")]));
+  const edges = structure.edges.flatMap((edge): PredictedEdge[] => {
+    if (edge.type !== "provides" || !known.has(edge.from) || !known.has(edge.to)) return [];
+    const { outputSchema: providerOutputSchema = {} } = known.get(edge.from) ?? {};
+    const { inputSchema: consumerInputSchema = {} } = known.get(edge.to) ?? {};
+    return [{ ...edge, providerOutputSchema, consumerInputSchema }];
+  });
   return { from: "capability", nodes, edges, missing, confidence: score };
 }
 

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { Scope } from "../registry/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
-import { edgeConfidence, type EdgeSource, type EdgeType } from "./edge-weights.ts";
+import { edgeConfidence, type EdgeSource, type EdgeType, edgeWeight } from "./edge-weights.ts";
 
 /** A connection between two tools or capabilities: `server:tool`, or `cap:` and the id of a capability. */
 export interface GraphEdge {
@@ -16,9 +16,11 @@ export interface EdgeStatistics extends GraphEdge {
   readonly observed: number;
   /** How sure it is that the two belong together, from 0 to 1. */
   readonly confidence: number;
+  /** The confidence, scaled by the worth of the type. */
+  readonly weight: number;
 }
 
-/** Connections among these tools and capabilities. */
+/** Reads the connections among these tools and capabilities. */
 export async function readEdges(
   db: Db,
   { org, project }: Scope,
@@ -43,10 +45,11 @@ export async function readEdges(
     source: row.source,
     observed: row.observed_count,
     confidence: edgeConfidence(row.source, row.observed_count),
+    weight: edgeWeight(row.edge_type, row.source, row.observed_count),
   }));
 }
 
-/** What the text of a program connects. It says more than schemas that fit, and less than a run. */
+/** Writes the connections that a program's text makes: stronger than schemas that fit, weaker than a run. */
 export async function insertInferredEdges(tx: Tx, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   for (const part of inParts(edges)) {
     await tx
@@ -69,7 +72,7 @@ function inParts<T>(items: readonly T[]): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE));
 }
 
-/** What schemas allow now; what they allowed before and nobody used goes. */
+/** Writes the connections that schemas allow now, and deletes unused ones that they no longer allow. */
 export async function replaceTemplateEdges(db: Db, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // two gateways that do it at once do the same

@@ -4,7 +4,7 @@ export type EdgeType = "dependency" | "contains" | "sequence" | "provides";
 /** How it is known: from schemas that fit, from a program's text, or from runs. */
 export type EdgeSource = "template" | "inferred" | "observed";
 
-/** What a connection is worth by its kind: what was declared counts more than what merely came one after the other. */
+/** Worth of a connection by its type: a declared one counts more than one that merely happened in sequence. */
 export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   dependency: 1,
   contains: 0.8,
@@ -12,7 +12,7 @@ export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   sequence: 0.5,
 };
 
-/** Schemas that fit say little, a program that connects the two more, and each run that did more still. */
+/** Rates the evidence for a connection: schemas that fit say little, a program more, and every further run more still. */
 export function edgeConfidence(source: EdgeSource, observed: number): number {
   switch (source) {
     case "template":
@@ -25,7 +25,7 @@ export function edgeConfidence(source: EdgeSource, observed: number): number {
   }
 }
 
-/** From 0 to 1: the kind of a connection and how sure it is. */
+/** Weighs a connection by its type and its confidence, from 0 to 1. */
 export function edgeWeight(type: EdgeType, source: EdgeSource, observed: number): number {
   return EDGE_TYPE_WEIGHTS[type] * edgeConfidence(source, observed);
 }

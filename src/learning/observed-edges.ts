@@ -1,7 +1,8 @@
 import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
+import type { DagStructure } from "../registry/capability.ts";
 import type { GraphEdge } from "./edge-store.ts";
 
-/** How calls were connected in a run: what followed what, and whose result went where. */
+/** Connects the calls of a run: each to the calls that followed it and to the calls that took its result. */
 export function observedEdges(
   structure: StaticStructure,
   path: readonly string[],
@@ -43,7 +44,7 @@ function provisions({ edges }: StaticStructure, subjects: ReadonlyMap<string, st
   });
 }
 
-/** The next calls after a node, looking through decisions, forks and loops. */
+/** Finds the next calls after a node, looking through decisions, forks and loops. */
 function followers(
   start: string,
   next: ReadonlyMap<string, readonly string[]>,
@@ -65,11 +66,27 @@ function distinct(edges: readonly GraphEdge[]): GraphEdge[] {
   return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to} ${edge.type}`, edge])).values()];
 }
 
-/** The same of a program that has not run: everything its text connects, whichever way it will go. */
+/** Connects the calls of a program that has not run, on every path its text allows. */
 export function structureEdges(
   structure: StaticStructure,
   subjectOf: (node: StructureNode) => string | undefined,
 ): GraphEdge[] {
   const everything = structure.nodes.map(({ id }) => id);
   return observedEdges(structure, everything, subjectOf);
+}
+
+/**
+ * Connects tools by the `depends_on` of a DAG. An author's statement that one task needs another is a dependency,
+ * whereas the order in which two calls happened is only a sequence.
+ * @param ran ids of the tasks that ran; left out: all of them
+ */
+export function declaredEdges({ tasks }: DagStructure, ran?: ReadonlySet<string>): GraphEdge[] {
+  const tools = new Map(tasks.flatMap(({ id, tool }) => (ran?.has(id) === false ? [] : [[id, tool] as const])));
+  const declared = tasks.flatMap((task) =>
+    (task.dependsOn ?? []).flatMap((id): GraphEdge[] => {
+      const [from, to] = [tools.get(id), tools.get(task.id)];
+      return from === undefined || to === undefined || from === to ? [] : [{ from, to, type: "dependency" }];
+    }),
+  );
+  return distinct(declared);
 }

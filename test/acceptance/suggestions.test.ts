@@ -54,12 +54,57 @@ const WEB = {
   },
 };
 
+const reads = { annotations: { readOnlyHint: true } };
+const HEADLINE = object({ headline: text });
+
+/** A server with two sources of one thing, and tools that need all, some or none of it. */
+const PRESS = {
+  tools: [
+    {
+      name: "morning",
+      description: "The headline of the morning.",
+      inputSchema: object({}),
+      outputSchema: HEADLINE,
+      ...reads,
+    },
+    {
+      name: "evening",
+      description: "What the late edition opens with.",
+      inputSchema: object({}),
+      outputSchema: HEADLINE,
+      ...reads,
+    },
+    { name: "print_headline", description: "Print a headline.", inputSchema: HEADLINE, ...reads },
+    {
+      name: "wire_headline",
+      description: "Wire it to a city.",
+      inputSchema: object({ headline: text, city: text }),
+      ...reads,
+    },
+    {
+      name: "shelve",
+      description: "Shelve an edition.",
+      inputSchema: { type: "object", properties: { year: text, headline: text }, required: ["year"] },
+      ...reads,
+    },
+  ],
+  results: {
+    morning: answer({ headline: "Rain" }),
+    evening: answer({ headline: "Sun" }),
+    print_headline: answer({ printed: true }),
+    wire_headline: answer({ sent: true }),
+    shelve: answer({ shelved: true }),
+  },
+};
+
 beforeAll(async () => {
   const permissions = { allow: ["filesystem:*"] };
   scene = await openCountingScene({ permissions, discovery: { tier: "lite" } }, (folder) => {
     const file = join(folder, "web.json");
     writeFileSync(file, JSON.stringify(WEB));
-    return { web: servers.scripted(file) };
+    const pressFile = join(folder, "press.json");
+    writeFileSync(pressFile, JSON.stringify(PRESS));
+    return { web: servers.scripted(file), press: servers.scripted(pressFile) };
   });
   connected = await connectClient(scene.home.path);
 });
@@ -83,18 +128,22 @@ interface Edge {
   readonly type: string;
   readonly source: string;
   readonly confidence: number;
+  readonly weight: number;
+}
+
+async function edgesOf(name: string): Promise<Edge[]> {
+  return (await runJson<{ edges: Edge[] }>(["graph", name], { home: scene.home.path })).edges;
 }
 
 /** Edges that carry data between the tools of a program, as people see them. */
 async function provides(name: string): Promise<string[]> {
-  const { edges } = await runJson<{ edges: Edge[] }>(["graph", name], { home: scene.home.path });
-  return edges
+  return (await edgesOf(name))
     .filter(({ type }) => type === "provides")
     .map(({ from, to, source, confidence }) => `${from} ${to} ${source} ${confidence}`);
 }
 
 describe("the graph", () => {
-  test("[10.3-AC1] [10.3-AC2] [10.3-AC5] [10.3-AC6] [E10-P4] knows what can feed what: from schemas, then from texts, then from runs, also after a restart", async () => {
+  test("[10.3-AC5] [10.3-AC6] knows what can feed what: from schemas, then from texts, then from runs, also after a restart", async () => {
     const { capabilityName: looks } = await run({
       code: `return [mcp.web.load_document, mcp.web.parse_document, mcp.web.publish_document].length`,
     });
@@ -113,6 +162,50 @@ describe("the graph", () => {
     for (const path of ["a", "b", "c"]) await run({ code, args: { path, stop: false } });
     await restart();
     expect(await provides(looks)).toEqual(["web:load_document web:parse_document observed 0.75", bySchema[1]]);
+  });
+
+  test("[10.3-AC1] [10.3-AC2] has four types of edges, each with its weight; a declared dependency decides a plan, also after a restart", async () => {
+    const planned = async (): Promise<string[]> => {
+      const { suggestions } = await run({ intent: "print the headline" });
+      return suggestions.suggestedDag?.nodes.map(({ tool = "" }) => tool) ?? [];
+    };
+    for (const source of ["morning", "evening"])
+      await run({ code: `return await mcp.press.print_headline(await mcp.press.${source}({}));` });
+    expect(await planned()).toEqual(["press:morning", "press:print_headline"]);
+    const print = { id: "print", tool: "press:print_headline", arguments: { headline: "Fog" }, depends_on: ["wait"] };
+    const declared = await run({ dag: { tasks: [{ id: "wait", tool: "press:evening" }, print] } });
+    expect(await planned()).toEqual(["press:evening", "press:print_headline"]);
+    await restart();
+    expect(await planned()).toEqual(["press:evening", "press:print_headline"]);
+    const own = `cap:${declared.capabilityId}`;
+    const edges = await edgesOf(declared.capabilityName);
+    const weights = edges.map(({ from, to, type, weight }) => `${from} ${to} ${type} ${weight.toFixed(2)}`);
+    expect(weights).toEqual([
+      `${own} press:evening contains 0.40`,
+      `${own} press:print_headline contains 0.40`,
+      "press:evening press:print_headline dependency 0.50",
+      "press:evening press:print_headline provides 0.35",
+      "press:evening press:print_headline sequence 0.33",
+    ]);
+  });
+
+  test("[E10-P4] tells data that covers all, some or none of what a tool needs, after a restart", async () => {
+    const { capabilityName } = await run({
+      code: `const { headline } = await mcp.press.morning({});
+        await mcp.press.print_headline({ headline });
+        await mcp.press.wire_headline({ headline, city: "Rome" });
+        await mcp.press.shelve({ year: "2026", headline });`,
+    });
+    await restart();
+    const { graph } = await runJson<{ graph: { edges: (Edge & { coverage?: string })[] } }>(["graph", capabilityName], {
+      home: scene.home.path,
+    });
+    const data = graph.edges.filter(({ type }) => type === "provides");
+    expect(data.map(({ from, to, coverage }) => `${from} ${to} ${coverage}`)).toEqual([
+      "n1 n2 strict",
+      "n1 n3 partial",
+      "n1 n4 optional",
+    ]);
   });
 
   test("[10.2-AC6] [10.3-AC3] [10.3-AC4] [10.3-AC7] [10.3-AC8] [E10-FR3] gives an intent a plan with the sources of its arguments, which runs as it is", async () => {
@@ -142,6 +235,8 @@ describe("the graph", () => {
         type: "provides",
         coverage: "strict",
         fieldMapping: [{ fromField: "content", toField: "json", typeCompatible: true }],
+        providerOutputSchema: object({ content: text }),
+        consumerInputSchema: object({ json: text }),
       },
       {
         from: "t2",
@@ -149,6 +244,8 @@ describe("the graph", () => {
         type: "provides",
         coverage: "partial",
         fieldMapping: [{ fromField: "data", toField: "body", typeCompatible: true }],
+        providerOutputSchema: object({ data: { type: "object" } }),
+        consumerInputSchema: object({ url: text, body: { type: "object" } }),
       },
     ]);
     expect(plan?.missing).toMatchObject([
