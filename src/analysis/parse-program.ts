@@ -24,10 +24,12 @@ export function parseProgram(source: string): ParseOutcome {
   const { problem: nesting, longestLine } = scanNesting(source);
   if (nesting !== undefined) return { kind: "problem", problem: describeNesting(nesting) };
   const text = WRAPPER_START + source + WRAPPER_END;
-  const { program, comments, errors } = parseText(
-    { text, longestLine },
-    { lang: "ts", sourceType: "module", preserveParens: true, showSemanticErrors: longestLine <= MAX_CHECKED_LINE },
-  );
+  const { program, comments, errors } = parseText(text, {
+    lang: "ts",
+    sourceType: "module",
+    preserveParens: true,
+    showSemanticErrors: longestLine <= MAX_CHECKED_LINE,
+  });
   const statements = program.body;
   const [error] = errors;
   const block = findBlock(statements);

@@ -40,7 +40,7 @@ export function openCuration({ config, scope, client, registry, events, log }: C
   });
   return {
     curator,
-    job: { name, cron: "40 2 * * *", run: () => curator.runByItself(scope, { apply: auto }) },
+    job: { name, cron: "40 2 * * *", run: () => curator.curateInBackground(scope, { apply: auto }) },
     watch: (jobs) =>
       watchUnnamed({
         db: client.db,

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Principal } from "./principal.ts";
 
-/** A request that passed the guard. Without `auth` it came with the local token. */
+/** A request that passed the guard. Without `auth` it carried the local token. */
 export type GuardedRequest = IncomingMessage & { auth?: AuthInfo };
 
 const PRINCIPAL_KEY = "principal";
 
-/** The form in which the SDK hands a caller on to handlers. The token stays behind: nobody there has a use for it. */
+/** Builds the form in which the SDK passes a caller to handlers. Leaves out the token: no handler needs it. */
 export function toAuthInfo(principal: Principal, expiresAt: number): AuthInfo {
   const { clientId, scopes } = principal;
   return { token: "", clientId, scopes: [...scopes], expiresAt, extra: { [PRINCIPAL_KEY]: principal } };

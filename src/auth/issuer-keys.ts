@@ -1,24 +1,24 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
 import { isSecureUrl } from "../config/edge-schema.ts";
 
-/** Nothing can be said about a token now: the keys of its issuer cannot be had. */
+/** A token cannot be verified now: the keys of its issuer cannot be fetched. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  /** Left out: the issuer's metadata says where they are. */
+  /** Found through the issuer's metadata if undefined. */
   readonly jwksUrl: string | undefined;
-  /** Told once per failed attempt to get them. */
+  /** Called once per failed fetch. */
   readonly onFailure: (reason: string) => void;
 }
 
-/** After a fetch, and after one that failed, the issuer is left in peace that long, whatever tokens come. */
+/** Back-off after every fetch, successful or not, whatever tokens arrive. */
 const PAUSE_MS = 5_000;
 const FETCH_LIMIT_MS = 5_000;
 
-/** The keys of an issuer: fetched when first needed, kept for ten minutes, fetched again for a key that is not among them. */
+/** Caches the keys of an issuer: fetches them on first use, again after ten minutes, and for an unknown key. */
 export function createIssuerKeys({ issuer, jwksUrl, onFailure }: IssuerKeysOptions): JWTVerifyGetKey {
   let failure: { readonly at: number; readonly cause: unknown } | undefined;
   const fetchUnlessPaused = async (url: string, init: RequestInit): Promise<Response> => {
@@ -48,12 +48,15 @@ export function createIssuerKeys({ issuer, jwksUrl, onFailure }: IssuerKeysOptio
         failure = { at: performance.now(), cause: error };
         onFailure(describe(error));
       }
-      throw new KeysUnavailable(`The keys of ${issuer} cannot be had`, { cause: error });
+      throw new KeysUnavailable(`Cannot fetch the keys of ${issuer}`, { cause: error });
     }
   };
 }
 
-/** Of OAuth (RFC 8414), where a path comes after the well-known part, and of OpenID Connect, where it may come before. */
+/**
+ * Lists the metadata URLs of OAuth (RFC 8414), which puts a path after the well-known part, and of OpenID Connect,
+ * which may put it before.
+ */
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -77,10 +80,10 @@ async function discoverJwksUrl(issuer: string, fetchMetadata: Fetch): Promise<st
     if (typeof jwksUrl !== "string" || !isSecureUrl(jwksUrl)) throw new Error(`${url} has no usable jwks_uri`);
     return jwksUrl;
   }
-  throw new Error("it publishes no metadata; say where its keys are with auth.jwksUrls");
+  throw new Error("it publishes no metadata; set the address of its keys in auth.jwksUrls");
 }
 
-/** What fetch says of itself is always the same; why it failed is in its cause. */
+/** The message of a fetch error is always the same; its cause has the reason. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

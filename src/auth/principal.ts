@@ -1,19 +1,19 @@
 import { v5 as nameBasedId } from "uuid";
 
-/** Who makes a request with a token of an authorization server. Whoever has the local token is none: it is the owner. */
+/** The caller behind a token of an authorization server. A caller with the local token is the owner instead. */
 export interface Principal {
   readonly id: string;
-  /** Whom the token stands for, as its issuer names them. */
+  /** The user, as the issuer names them. */
   readonly subject: string;
   readonly issuer: string;
-  /** The program that acts for them. */
+  /** The program that acts for the user. */
   readonly clientId: string;
   readonly scopes: readonly string[];
 }
 
 const NAMESPACE = "5b0cbd2e-9f5e-4b5c-8f5a-6c1f2f0e6a57";
 
-/** Made of issuer and subject, so that every gateway of a database gives the same principal the same id without a look-up. */
+/** Derived from issuer and subject, so that every gateway of a database computes the same id without a lookup. */
 export function principalId(issuer: string, subject: string): string {
   return nameBasedId(JSON.stringify([issuer, subject]), NAMESPACE);
 }

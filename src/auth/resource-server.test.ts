@@ -36,14 +36,14 @@ async function statusOf(server: ResourceServer, token: string): Promise<number> 
   return answer instanceof Response ? answer.status : 200;
 }
 
-/** Moves the clocks that decide about pauses and ages, and leaves alone the timers of the network. */
+/** Advances the clocks behind pauses and ages, but not the timers of the network. */
 function passSeconds(seconds: number): void {
   const later = performance.now() + seconds * 1000;
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
   vi.spyOn(performance, "now").mockReturnValue(later);
 }
 
-test("a good token stands for its principal, and is itself left behind", async () => {
+test("authenticate resolves a good token to its principal, without the token itself", async () => {
   const token = await issuer.sign();
   const info = (await create().authenticate(`Bearer ${token}`)) as AuthInfo;
   expect(principalOf(info)).toEqual({
@@ -57,7 +57,7 @@ test("a good token stands for its principal, and is itself left behind", async (
   expect(JSON.stringify(info)).not.toContain(token);
 });
 
-test("no token is a challenge that says where to get one", async () => {
+test("authenticate answers a missing token with a challenge that names the metadata", async () => {
   const answer = (await create().authenticate(undefined)) as Response;
   expect(answer.status).toBe(401);
   const challenge = answer.headers.get("www-authenticate");
@@ -65,7 +65,7 @@ test("no token is a challenge that says where to get one", async () => {
   expect(challenge).toContain(`resource_metadata="https://pml.example/.well-known/oauth-protected-resource/mcp"`);
 });
 
-test("the metadata is served at both paths that clients try", () => {
+test("metadataPaths has both paths that clients try", () => {
   const { metadata, metadataPaths } = create();
   expect(metadataPaths).toEqual(["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]);
   expect(metadata).toMatchObject({
@@ -76,7 +76,7 @@ test("the metadata is served at both paths that clients try", () => {
   });
 });
 
-describe("a token is refused", () => {
+describe("authenticate refuses a token", () => {
   test.each([
     ["that has expired", { exp: now() - 1 }],
     ["that never expires", { exp: undefined }],
@@ -92,7 +92,7 @@ describe("a token is refused", () => {
     expect(refused).toEqual(["invalid_token"]);
   });
 
-  test("that is signed with another key under the same name, with a shared secret, or not at all", async () => {
+  test("signed with another key under the same name, with a shared secret, or not at all", async () => {
     const server = create();
     const claims = { iss: issuer.issuer, aud: RESOURCE, sub: "ada", exp: now() + 60, scope: "mcp" };
     const { privateKey } = await generateKeyPair("ES256");
@@ -104,7 +104,7 @@ describe("a token is refused", () => {
     }
   });
 
-  test("with too small a scope, which is a 403 that names the scope", async () => {
+  test("with too small a scope: a 403 that names the scope", async () => {
     const answer = (await create().authenticate(`Bearer ${await issuer.sign({ scope: "other" })}`)) as Response;
     expect(answer.status).toBe(403);
     expect(answer.headers.get("www-authenticate")).toMatch(/error="insufficient_scope".*scope="mcp"/);
@@ -112,7 +112,7 @@ describe("a token is refused", () => {
   });
 });
 
-test("other spellings of scopes, client and audience are understood", async () => {
+test("authenticate understands other spellings of scopes, client and audience", async () => {
   const server = create({ audience: "api://pml" });
   const claims = { aud: ["api://pml", "else"], scope: undefined, scp: ["mcp"], client_id: undefined, azp: "azure-app" };
   const info = (await server.authenticate(`Bearer ${await issuer.sign(claims)}`)) as AuthInfo;
@@ -120,7 +120,7 @@ test("other spellings of scopes, client and audience are understood", async () =
   expect(await statusOf(server, await issuer.sign())).toBe(401);
 });
 
-test("keys are fetched once, and again for a new key, but not more often than every few seconds", async () => {
+test("keys are fetched once, and again for an unknown key, but not more often than every few seconds", async () => {
   const server = create();
   const before = await issuer.sign();
   for (const _each of [1, 2, 3]) expect(await statusOf(server, before)).toBe(200);
@@ -135,7 +135,7 @@ test("keys are fetched once, and again for a new key, but not more often than ev
   expect(issuer.requests).toHaveLength(3);
 });
 
-test("without its keys a token is neither good nor bad: 503, told once, tried again after a pause", async () => {
+test("authenticate answers 503 without the issuer's keys, logs it once and retries after a pause", async () => {
   const error = vi.spyOn(log, "error");
   const server = create();
   const token = await issuer.sign();
@@ -156,7 +156,7 @@ test("without its keys a token is neither good nor bad: 503, told once, tried ag
   expect(refused).toEqual(Array.from({ length: 4 }, () => "keys_unavailable"));
 });
 
-test("keys that are known are good while their issuer is away, also for others than those with unknown keys", async () => {
+test("authenticate accepts known keys while their issuer is away, also after requests with unknown keys", async () => {
   const server = create();
   const token = await issuer.sign();
   expect(await statusOf(server, token)).toBe(200);
@@ -169,7 +169,7 @@ test("keys that are known are good while their issuer is away, also for others t
   expect(await statusOf(server, token)).toBe(503);
 });
 
-test("metadata of another issuer is not believed, and a place for the keys can be given instead", async () => {
+test("metadata of another issuer is refused; auth.jwksUrls replaces it", async () => {
   await using nested = await startAuthorizationServer({ audience: RESOURCE, path: "/tenant" });
   expect(await statusOf(create({ issuers: [nested.issuer] }), await nested.sign())).toBe(200);
   const impostor = `${nested.issuer}/`;

@@ -15,18 +15,18 @@ type AuthSettings = NonNullable<ConfigValues["auth"]>;
 export interface ResourceServerOptions {
   readonly settings: AuthSettings;
   readonly log: Logger;
-  /** Told why a request was refused, in a word. */
+  /** Called with a one-word reason for each refusal. */
   readonly onRefused: (reason: string) => void;
 }
 
-/** The gateway as a resource server of OAuth 2.1: it checks tokens and never issues any. */
+/** The gateway as a resource server of OAuth 2.1: it verifies tokens and never issues any. */
 export interface ResourceServer {
   /** The host name under which remote clients address the gateway. */
   readonly host: string;
-  /** What it asks of clients and where they get tokens (RFC 9728), and the paths that it is served at. */
+  /** Protected resource metadata (RFC 9728), and the paths that serve it. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly metadataPaths: readonly string[];
-  /** Whom an Authorization header stands for, or the answer that refuses it. */
+  /** Resolves an Authorization header to its caller, or to the response that refuses it. */
   authenticate(authorization: string | undefined): Promise<AuthInfo | Response>;
 }
 
@@ -38,7 +38,7 @@ export function createResourceServer({ settings, log, onRefused }: ResourceServe
   const keys = new Map(
     issuers.map((issuer) => {
       const onFailure = (reason: string): void =>
-        log.error({ issuer, reason }, "the keys of the issuer cannot be had; its tokens are refused with 503");
+        log.error({ issuer, reason }, "cannot fetch the keys of the issuer; its tokens are refused with 503");
       return [issuer, createIssuerKeys({ issuer, jwksUrl: jwksUrls[issuer], onFailure })];
     }),
   );

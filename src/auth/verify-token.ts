@@ -5,12 +5,12 @@ import { KeysUnavailable } from "./issuer-keys.ts";
 import { principalId } from "./principal.ts";
 
 export interface TokenRules {
-  /** Where the keys of each accepted issuer come from. */
+  /** Key lookup of each accepted issuer. */
   readonly keys: ReadonlyMap<string, JWTVerifyGetKey>;
   readonly audience: string;
 }
 
-/** Those with a public and a private key: whoever can check a token cannot make one. */
+/** Asymmetric algorithms only: a verifier must not be able to issue tokens. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -25,10 +25,10 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 
-/** Clocks differ a little; that a token has expired is decided without. */
+/** Tolerates small clock differences, except for the expiry of a token. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** Throws OAuthError for a token that does not count, KeysUnavailable where that cannot be told. */
+/** Throws OAuthError for an invalid token, KeysUnavailable if it cannot be verified now. */
 export async function verifyToken(token: string, { keys, audience }: TokenRules): Promise<AuthInfo> {
   const issuer = readIssuer(token);
   const getKey = keys.get(issuer);
@@ -41,7 +41,7 @@ export async function verifyToken(token: string, { keys, audience }: TokenRules)
   return toAuthInfo({ id: principalId(issuer, subject), subject, issuer, clientId, scopes }, expiresAt);
 }
 
-/** Only says whose keys to check the token with; nothing is believed before that. */
+/** Reads the unverified issuer, only to choose the keys. */
 function readIssuer(token: string): string {
   try {
     return decodeJwt(token).iss ?? "";
@@ -77,7 +77,7 @@ function firstText(...values: readonly unknown[]): string | undefined {
   return values.find((value) => typeof value === "string" && value !== "") as string | undefined;
 }
 
-/** One string with spaces by the standard; some servers write a list. */
+/** The standard is one string with spaces; some servers send a list. */
 function readScopes(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((scope) => typeof scope === "string");
   return typeof claim === "string" ? claim.split(" ").filter((scope) => scope !== "") : [];

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, CLIENTS } from "../client-config/client-table.ts";
-import { type Connection, describeConnection } from "../client-config/connection.ts";
+import { type ClientConnection, describeConnection } from "../client-config/connection.ts";
 import { describeLaunch } from "../client-config/launch.ts";
-import { findPlaces } from "../client-config/places.ts";
+import { findConfigFolders } from "../client-config/config-folders.ts";
 import { environment } from "../config/environment.ts";
 import type { Finding } from "./finding.ts";
 
 /** The clients that are used here: whether they start a PML that is there, and this one. */
 export function checkClients(config: string | undefined): Finding[] {
-  const places = findPlaces(environment, process.cwd());
+  const folders = findConfigFolders(environment, process.cwd());
   const launch = describeLaunch(environment, config);
-  const describe = (client: Client, scope: "user" | "project"): Connection =>
-    describeConnection(client, places, { launch, scope });
+  const describe = (client: Client, scope: "user" | "project"): ClientConnection =>
+    describeConnection(client, folders, { launch, scope });
   const users = CLIENTS.map((client) => describe(client, "user"));
-  const projects = CLIENTS.filter(({ project }) => project.some((path) => existsSync(join(places.project, path))))
+  const projects = CLIENTS.filter(({ project }) => project.some((path) => existsSync(join(folders.project, path))))
     .map((client) => describe(client, "project"))
     // In the home folder some are the same file, and a project without PML is not worth a word.
     .filter(({ path, state }) => state !== "absent" && !users.some((user) => user.path === path));
@@ -24,7 +24,7 @@ export function checkClients(config: string | undefined): Finding[] {
   ];
 }
 
-function toFinding({ client, path, state, name, problem = "" }: Connection, flag: string): Finding {
+function toFinding({ client, path, state, name, problem = "" }: ClientConnection, flag: string): Finding {
   const check = `client ${client.id}`;
   const connect = `pml connect ${client.id}${flag}${name === undefined || name === "pml" ? "" : ` --name ${name}`}`;
   if (state === "connected") return { check, state: "ok", value: `connected as "${name}" in ${path}` };

@@ -1,8 +1,8 @@
-import type { Rename } from "../naming/curation/curator.ts";
+import type { NameChoice } from "../naming/curation/curator.ts";
 import type { SourcedSuggestion } from "../naming/curation/suggestion-store.ts";
 
 export interface NameDecisions {
-  readonly renames: readonly Rename[];
+  readonly renames: readonly NameChoice[];
   readonly rejects: readonly string[];
 }
 
@@ -11,7 +11,7 @@ export async function decideNames(
   suggestions: readonly SourcedSuggestion[],
   ask: (question: string) => Promise<string>,
 ): Promise<NameDecisions> {
-  const renames: Rename[] = [];
+  const renames: NameChoice[] = [];
   const rejects: string[] = [];
   for (const suggestion of suggestions) {
     const said = (await ask(toQuestion(suggestion))).trim();

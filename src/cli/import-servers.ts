@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { CLIENTS, type Client, findClient } from "../client-config/client-table.ts";
-import { findClientServers, findFileServers, type Findings } from "../client-config/find-servers.ts";
-import { findPlaces } from "../client-config/places.ts";
+import { findClientServers, findFileServers, type FoundServers } from "../client-config/find-servers.ts";
+import { findConfigFolders } from "../client-config/config-folders.ts";
 import { planImport, type PlannedServer } from "../client-config/plan-import.ts";
 import { editServers, findEditableConfig } from "../config/edit-config.ts";
 import { environment, resolveHome } from "../config/environment.ts";
@@ -17,19 +17,19 @@ import { formatTable } from "./table.ts";
  * The servers that the source names; undefined when it is an export of memory. A client's name always means the
  * client; a file is told by what it begins with.
  */
-export async function findServerSource(source: string, options: OptionValues): Promise<Findings | undefined> {
-  const places = findPlaces(environment, process.cwd());
+export async function findServerSource(source: string, options: OptionValues): Promise<FoundServers | undefined> {
+  const folders = findConfigFolders(environment, process.cwd());
   const clients = namedClients(source);
   const from = options["from"];
   if (clients === undefined) {
     const forServers = ["only", "replace", "from"].find((name) => options[name] !== undefined);
-    if (!isExport(source)) return findFileServers(source, undefined, places);
+    if (!isExport(source)) return findFileServers(source, undefined, folders);
     if (forServers === undefined) return undefined;
     throw new PmlError("usage", `--${forServers} is for servers, but ${source} is an export of memory`);
   }
   if (options["pg"] !== undefined) throw new PmlError("usage", "--pg is for exports of memory, not for servers");
-  if (typeof from === "string") return findFileServers(from, source, places);
-  const found = findClientServers(clients, places);
+  if (typeof from === "string") return findFileServers(from, source, folders);
+  const found = findClientServers(clients, folders);
   if (found.read.length > 0) return found;
   throw new PmlError("client_not_found", `No configuration of ${source} was found`, {
     hint: `Looked for ${found.looked.join("\n  ")}\nAnother file: pml import ${source} --from <path>`,
@@ -59,12 +59,12 @@ function isExport(path: string): boolean {
   }
 }
 
-export function importServers(found: Findings, options: OptionValues): Answer {
+export function importServers(found: FoundServers, options: OptionValues): Answer {
   const { config, only, dryRun } = options;
   const asked = typeof config === "string" ? config : undefined;
   const { path, servers } = findEditableConfig(asked, environment);
   const existing = typeof servers === "object" && servers !== null ? (servers as Record<string, unknown>) : {};
-  const { home, project } = findPlaces(environment, process.cwd());
+  const { home, project } = findConfigFolders(environment, process.cwd());
   const plan = planImport(found.servers, existing, {
     home,
     folder: project,
@@ -127,7 +127,7 @@ function bareUrl(url: string): string {
 
 const DONE = { add: "added", replace: "replaced", skip: "skipped" } as const;
 
-function describePlan(plan: readonly PlannedServer[], { read }: Findings, dryRun: boolean): string {
+function describePlan(plan: readonly PlannedServer[], { read }: FoundServers, dryRun: boolean): string {
   if (plan.length === 0) return `No servers in ${read.join(", ")}`;
   return formatTable(
     plan.map(({ name, original, action, reason, file }) => ({

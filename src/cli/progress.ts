@@ -1,4 +1,4 @@
-import { readTerminalWishes } from "../config/environment.ts";
+import { readTerminalPreferences } from "../config/environment.ts";
 
 const SHOW_AFTER_MS = 300;
 const REDRAW_MS = 100;
@@ -10,7 +10,7 @@ const LINE_EVERY_MS = 10_000;
  */
 export async function withProgress<T>(label: string, quiet: boolean, work: () => Promise<T>): Promise<T> {
   const { stderr } = process;
-  const { ci } = readTerminalWishes();
+  const { ci } = readTerminalPreferences();
   if (quiet || !(stderr.isTTY || ci)) return work();
   const started = Date.now();
   const seconds = (): string => ((Date.now() - started) / 1000).toFixed(0);

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { readTerminalWishes } from "../config/environment.ts";
+import { readTerminalPreferences } from "../config/environment.ts";
 import { ERRORS, toErrorReport } from "../base/errors.ts";
 import type { Answer } from "./command.ts";
 
@@ -18,8 +18,8 @@ export class Terminal {
 
   constructor(options: TerminalOptions) {
     this.options = options;
-    const wished = options.color ?? readTerminalWishes().color;
-    this.colors = pc.createColors(wished ?? process.stdout.isTTY);
+    const preferred = options.color ?? readTerminalPreferences().color;
+    this.colors = pc.createColors(preferred ?? process.stdout.isTTY);
   }
 
   /** One JSON document with --json, otherwise the text; notes go to stderr either way. */

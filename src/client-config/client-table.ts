@@ -1,36 +1,36 @@
 import { join } from "node:path";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
-import type { Launch } from "./launch.ts";
-import type { Places } from "./places.ts";
+import type { PmlLaunch } from "./launch.ts";
+import type { ConfigFolders } from "./config-folders.ts";
 
 /** An MCP client whose configuration PML can read and write. */
 export interface Client {
   readonly id: string;
   readonly title: string;
   readonly format: "json" | "toml";
-  /** Where the servers stand in its file, by name. */
+  /** The key in its file that holds the servers by name. */
   readonly key: readonly [string];
-  /** The user's own configuration: the first that exists, or the first where none does. */
-  readonly user: (places: Places) => readonly [string, ...string[]];
-  /** The same for one project, below its folder; empty where the client has none. */
+  /** Candidates for the user's own configuration; the first that exists wins, or the first if none does. */
+  readonly user: (folders: ConfigFolders) => readonly [string, ...string[]];
+  /** Candidates for a project's configuration, below its folder; empty if the client has none. */
   readonly project: readonly string[];
   /** Further files that are read and never written. */
-  readonly alsoReads?: (places: Places) => readonly string[];
-  /** Any of these shows that the client is used here. */
-  readonly signs: (places: Places) => readonly string[];
-  /** PML's entry in this client's own form. */
-  readonly entry: (launch: Launch) => Record<string, unknown>;
-  /** What has to happen until the client sees the change. */
+  readonly alsoReads?: (folders: ConfigFolders) => readonly string[];
+  /** Files and folders that prove that the client is used here. */
+  readonly signs: (folders: ConfigFolders) => readonly string[];
+  /** Returns PML's entry in this client's own form. */
+  readonly entry: (launch: PmlLaunch) => Record<string, unknown>;
+  /** The step the user must take before the client sees the change. */
   readonly afterwards: string;
 }
 
-const plain = ({ command, args, env }: Launch): Record<string, unknown> => ({
+const plain = ({ command, args, env }: PmlLaunch): Record<string, unknown> => ({
   command,
   args,
   ...(Object.keys(env).length === 0 ? {} : { env }),
 });
-const typed = (launch: Launch): Record<string, unknown> => ({ type: "stdio", ...plain(launch) });
+const typed = (launch: PmlLaunch): Record<string, unknown> => ({ type: "stdio", ...plain(launch) });
 
 export const CLIENTS: readonly Client[] = [
   {

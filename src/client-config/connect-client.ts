@@ -11,33 +11,33 @@ import {
 } from "./connection.ts";
 import { ConnectionRecord } from "./connection-record.ts";
 import { FORMATS } from "./formats.ts";
-import { type Launch, startsPml } from "./launch.ts";
-import type { Places } from "./places.ts";
+import { type PmlLaunch, startsPml } from "./launch.ts";
+import type { ConfigFolders } from "./config-folders.ts";
 
 export interface ConnectRequest {
   readonly client: Client;
   readonly scope: "user" | "project";
-  /** What PML is called in the client. */
+  /** The name of PML in the client. */
   readonly name: string;
-  /** Make the file of a client that does not seem to be here, and take over an entry that is not PML's. */
+  /** Creates the file of a client that seems absent, and replaces an entry of the same name that is not PML's. */
   readonly force: boolean;
-  readonly places: Places;
-  readonly launch: Launch;
-  /** PML_HOME, where what was written is noted. */
+  readonly folders: ConfigFolders;
+  readonly launch: PmlLaunch;
+  /** PML_HOME, which records the written files. */
   readonly home: string;
 }
 
 export interface ConnectResult {
   readonly client: string;
   readonly file: string;
-  /** Where a link was followed to. */
+  /** The target, if the file is a link. */
   readonly target?: string;
   readonly name: string;
   readonly change: "added" | "updated" | "none" | "removed" | "restored" | "deleted";
   readonly backup?: string;
 }
 
-/** Everything that can go wrong is found out here; what is returned only writes. */
+/** Performs every check now; the returned function only writes. */
 export function planConnect(request: ConnectRequest): () => ConnectResult {
   const { client, name, launch, home } = request;
   const file = openFile(request);
@@ -53,7 +53,7 @@ export function planConnect(request: ConnectRequest): () => ConnectResult {
   };
 }
 
-/** Takes PML's entry out, to the byte where nobody has changed the file since it was put in. */
+/** Removes PML's entry, byte for byte if the file has not changed since. */
 export function planDisconnect(request: ConnectRequest): () => ConnectResult {
   const { client, name, home } = request;
   const file = openFile({ ...request, force: true });
@@ -71,15 +71,15 @@ export function planDisconnect(request: ConnectRequest): () => ConnectResult {
   };
 }
 
-/** The entry as it would be written, for people who write it themselves. */
+/** Formats the entry for people who insert it themselves. */
 export function printEntry({ client, name, launch }: ConnectRequest): string {
   return FORMATS[client.format].print([client.key[0], name], client.entry(launch));
 }
 
-function openFile({ client, scope, places, force }: ConnectRequest): ClientFile {
-  const path = findClientFile(client, places, scope);
-  if (scope === "user" && !force && !isClientHere(client, places)) {
-    const looked = [...new Set([...client.user(places), ...client.signs(places)])];
+function openFile({ client, scope, folders, force }: ConnectRequest): ClientFile {
+  const path = findClientFile(client, folders, scope);
+  if (scope === "user" && !force && !isClientHere(client, folders)) {
+    const looked = [...new Set([...client.user(folders), ...client.signs(folders)])];
     throw new PmlError(
       "client_not_found",
       `${client.title} does not seem to be set up here: there is no ${looked.join(", no ")}`,

@@ -5,24 +5,24 @@ import { PmlError } from "../base/errors.ts";
 import { replaceFile } from "../base/replace-file.ts";
 import type { ClientFile } from "./connection.ts";
 
-/** What PML wrote into a client's file, so that it can be taken back to the byte. */
+/** A client's file that PML wrote, recorded so that it can be restored byte for byte. */
 interface WrittenFile {
-  /** What PML is called in it. */
+  /** The name of PML in it. */
   readonly name: string;
-  /** Of the file after it was written: whoever changes it after that changes this too. */
+  /** Checksum of the written file; any later change makes it differ. */
   readonly sha256: string;
-  /** What was there before; undefined: nothing was. */
+  /** The backup of the previous file; undefined if there was none. */
   readonly backup?: string;
 }
 
-interface Writing {
+interface FileWrite {
   readonly name: string;
   readonly after: string;
-  /** Whether the file had PML's entry before. */
+  /** True if the file had PML's entry before. */
   readonly hadPml: boolean;
 }
 
-/** The note in PML_HOME about clients' files that PML wrote, by their real paths. */
+/** The record in PML_HOME of clients' files that PML wrote, by their real paths. */
 export class ConnectionRecord {
   readonly #path: string;
   readonly #files: Record<string, WrittenFile>;
@@ -33,10 +33,10 @@ export class ConnectionRecord {
   }
 
   /**
-   * Writes the file, with a backup beside it of what was there before PML. Where that was not the state without
-   * PML's entry, the backup is only for people: taking the entry out must not bring an older one back.
+   * Writes the file, with a backup of the previous one beside it. A backup that already contains PML's entry is only
+   * for people: disconnecting must not bring an older entry back.
    */
-  write(file: ClientFile, { name, after, hadPml }: Writing): string | undefined {
+  write(file: ClientFile, { name, after, hadPml }: FileWrite): string | undefined {
     const { real, text } = file;
     const known = this.#find(file, name);
     const backup = known === undefined ? makeBackup(real, text) : known.backup;
@@ -49,7 +49,7 @@ export class ConnectionRecord {
     return backup;
   }
 
-  /** Puts back what was there before PML; undefined when somebody has changed the file since. */
+  /** Restores the previous file; returns undefined if the file has changed since. */
   restore(file: ClientFile, name: string): "restored" | "deleted" | undefined {
     const { real } = file;
     const known = this.#find(file, name);
@@ -64,7 +64,7 @@ export class ConnectionRecord {
     return "restored";
   }
 
-  /** Writes the file without PML's entry. Returns the backup that is still there. */
+  /** Writes the file without PML's entry. Returns the backup that still exists. */
   remove(file: ClientFile, after: string): string | undefined {
     const backup = this.#files[file.real]?.backup;
     replaceUnchanged(file, after);
@@ -89,7 +89,7 @@ export class ConnectionRecord {
   }
 }
 
-/** Running clients write their files too. */
+/** Refuses to overwrite a change by a running client. */
 function replaceUnchanged({ path, real, text }: ClientFile, after: string): void {
   if (text !== undefined && readFileSync(real, "utf8") !== text) throw changedMeanwhile(path);
   replaceFile(real, after);
@@ -117,7 +117,7 @@ function readRecord(path: string): Record<string, WrittenFile> {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Record<string, WrittenFile>;
   } catch {
-    return {}; // without it an entry can still be taken out, only not to the byte
+    return {}; // an entry can still be removed without it, only not byte for byte
   }
 }
 

@@ -6,35 +6,35 @@ import { findCommand } from "../base/find-command.ts";
 import { resolveLink } from "../base/replace-file.ts";
 import type { Client } from "./client-table.ts";
 import { FORMATS } from "./formats.ts";
-import { commandLine, type Launch, startsPml } from "./launch.ts";
-import type { Places } from "./places.ts";
+import { commandLine, type PmlLaunch, startsPml } from "./launch.ts";
+import type { ConfigFolders } from "./config-folders.ts";
 import { isTable } from "./read-servers.ts";
 
-/** A client's configuration file and what it holds. */
+/** A client's configuration file and its content. */
 export interface ClientFile {
   readonly client: Client;
-  /** As the client knows it; it may be a link. */
+  /** The path the client uses; it may be a link. */
   readonly path: string;
-  /** What a link points to, or the path itself. */
+  /** The target of a link, or the path itself. */
   readonly real: string;
-  /** undefined: it is not there. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
 }
 
-/** How a client is connected to PML, if it is. */
-export interface Connection {
+/** The state of a client's connection to PML. */
+export interface ClientConnection {
   readonly client: Client;
   readonly path: string;
-  /** connected: as it should be; broken: what it starts is not there; other: it starts another PML or PML_HOME. */
+  /** connected: valid; broken: its command does not exist; other: it starts another PML or PML_HOME. */
   readonly state: "connected" | "broken" | "other" | "absent" | "no-client" | "unreadable";
   readonly name?: string;
-  /** What is wrong. */
+  /** The problem, for people. */
   readonly problem?: string;
 }
 
-export function findClientFile(client: Client, places: Places, scope: "user" | "project"): string {
+export function findClientFile(client: Client, folders: ConfigFolders, scope: "user" | "project"): string {
   const candidates: readonly string[] =
-    scope === "user" ? client.user(places) : client.project.map((name) => join(places.project, name));
+    scope === "user" ? client.user(folders) : client.project.map((name) => join(folders.project, name));
   const [first] = candidates;
   if (first === undefined)
     throw new PmlError("usage", `${client.title} has no configuration for a single project`, {
@@ -43,7 +43,7 @@ export function findClientFile(client: Client, places: Places, scope: "user" | "
   return candidates.find((path) => existsSync(path)) ?? first;
 }
 
-/** Reads a client's file and makes sure that it could be written. */
+/** Reads a client's file and checks that it can be written. */
 export function openClientFile(client: Client, path: string): ClientFile {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return { client, path, real: path, text: undefined };
@@ -52,17 +52,17 @@ export function openClientFile(client: Client, path: string): ClientFile {
     throw unusable(path, "it is a link to a file that does not exist", `Remove the link: rm ${path}`);
   if (!stats.isFile()) throw unusable(path, "it is not a file", undefined);
   const real = resolveLink(path);
-  // Also for root, whom the system would let write it: somebody does not want it to change.
+  // Refuses for root too, who could write it: somebody does not want it to change.
   if ((stats.mode & 0o200) === 0) throw unusable(path, "it is read-only", `Allow it: chmod u+w ${real}`);
   return { client, path, real, text: readFileSync(real, "utf8") };
 }
 
-/** Whether the client is used here; where it is not, its file is only made when that is forced. */
-export function isClientHere(client: Client, places: Places): boolean {
-  return [...client.user(places), ...client.signs(places)].some((path) => existsSync(path));
+/** True if the client is used here; otherwise its file is only created with --force. */
+export function isClientHere(client: Client, folders: ConfigFolders): boolean {
+  return [...client.user(folders), ...client.signs(folders)].some((path) => existsSync(path));
 }
 
-/** The servers of a client's file. */
+/** Reads the servers of a client's file. */
 export function readEntries({ client, path, text }: ClientFile): Readonly<Record<string, unknown>> {
   try {
     const servers = FORMATS[client.format].read(text ?? "")[client.key[0]];
@@ -73,8 +73,8 @@ export function readEntries({ client, path, text }: ClientFile): Readonly<Record
   }
 }
 
-/** The file's text with PML's entry in it; the same text when it is there already. */
-export function addPml(file: ClientFile, name: string, launch: Launch): string {
+/** Returns the file's text with PML's entry in it; unchanged if it is already there. */
+export function addPml(file: ClientFile, name: string, launch: PmlLaunch): string {
   const present = readEntries(file)[name];
   const wanted = mergeEntry(present, file.client.entry(launch));
   return isDeepStrictEqual(present, wanted) ? (file.text ?? "") : edit(file, name, wanted);
@@ -84,7 +84,7 @@ export function removePml(file: ClientFile, name: string): string {
   return edit(file, name, undefined);
 }
 
-/** What the user added to our entry stays: time limits, approvals, variables. */
+/** Keeps the user's additions to our entry: timeouts, approvals, variables. */
 function mergeEntry(present: unknown, wanted: Record<string, unknown>): Record<string, unknown> {
   if (!isTable(present)) return wanted;
   const merged = Object.entries(wanted).map(([key, value]) => {
@@ -108,26 +108,26 @@ function edit(file: ClientFile, name: string, entry: Record<string, unknown> | u
   }
 }
 
-/** How the client stands to this PML. */
+/** Compares the client's entry with this PML. */
 export function describeConnection(
   client: Client,
-  places: Places,
-  { launch, scope }: { readonly launch: Launch; readonly scope: "user" | "project" },
-): Connection {
-  const path = findClientFile(client, places, scope);
-  if (scope === "user" && !isClientHere(client, places)) return { client, path, state: "no-client" };
+  folders: ConfigFolders,
+  { launch, scope }: { readonly launch: PmlLaunch; readonly scope: "user" | "project" },
+): ClientConnection {
+  const path = findClientFile(client, folders, scope);
+  if (scope === "user" && !isClientHere(client, folders)) return { client, path, state: "no-client" };
   try {
     const text = existsSync(path) ? readFileSync(path, "utf8") : undefined;
     const entries = readEntries({ client, path, real: path, text });
     const [name, entry] = Object.entries(entries).find(([, each]) => startsPml(each)) ?? [];
     if (name === undefined) return { client, path, state: "absent" };
-    return { client, path, name, ...compareEntry(entry, launch, places.env["PATH"] ?? "") };
+    return { client, path, name, ...compareEntry(entry, launch, folders.env["PATH"] ?? "") };
   } catch (error) {
     return { client, path, state: "unreadable", problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function compareEntry(entry: unknown, launch: Launch, path: string): Pick<Connection, "state" | "problem"> {
+function compareEntry(entry: unknown, launch: PmlLaunch, path: string): Pick<ClientConnection, "state" | "problem"> {
   const words = commandLine(entry);
   const [command = ""] = words;
   const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
@@ -138,7 +138,7 @@ function compareEntry(entry: unknown, launch: Launch, path: string): Pick<Connec
   const home = [env, environment].filter(isTable).map((table) => table["PML_HOME"])[0];
   if (home !== launch.env["PML_HOME"])
     return { state: "other", problem: `it uses another PML_HOME (${typeof home === "string" ? home : "the default"})` };
-  // Found in the PATH, it is whichever PML is installed.
+  // A command from the PATH starts any installed PML.
   if (isAbsolute(command) && !isDeepStrictEqual(words, [launch.command, ...launch.args]))
     return { state: "other", problem: `it starts another PML: ${words.join(" ")}` };
   return { state: "connected" };

@@ -1,6 +1,5 @@
 import { parse, stringify } from "smol-toml";
-
-type Entry = Readonly<Record<string, unknown>>;
+import type { EntryPath, ServerEntry } from "../config/edit-json.ts";
 
 export function readToml(text: string): Record<string, unknown> {
   return parse(text.replace(/^\uFEFF/, ""));
@@ -8,8 +7,8 @@ export function readToml(text: string): Record<string, unknown> {
 
 const HEADER = /^\s*\[{1,2}[^[\]]+\]{1,2}\s*(?:#.*)?$/;
 
-/** Tables are whole blocks of lines, so that one can be exchanged without a look at the others. */
-export function editToml(text: string, path: readonly [string, string], entry: Entry | undefined): string {
+/** Edits whole blocks of lines: a table can be replaced without parsing the others. */
+export function editToml(text: string, path: EntryPath, entry: ServerEntry | undefined): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const lines = text.split(/\r?\n/);
   const table = entry === undefined ? [] : printTable(path, entry).split("\n");
@@ -19,17 +18,17 @@ export function editToml(text: string, path: readonly [string, string], entry: E
     const rest = lines.join(eol).trimEnd();
     return `${rest}${rest === "" ? "" : eol.repeat(2)}${table.join(eol)}${eol}`;
   }
-  // A blank line that set the table apart goes with it.
+  // Removes the blank line that set the table apart, too.
   const from = entry === undefined && start > 0 && lines[start - 1]?.trim() === "" ? start - 1 : start;
   return [...lines.slice(0, from), ...table, ...lines.slice(end)].join(eol);
 }
 
-export function printTable([key, name]: readonly [string, string], entry: Entry): string {
+export function printTable([key, name]: EntryPath, entry: ServerEntry): string {
   return stringify({ [key]: { [name]: entry } }).trimEnd();
 }
 
-/** The lines of a table and of those below it. What stands right before the next one belongs to that. */
-function findTable(lines: readonly string[], [key, name]: readonly [string, string]): { start?: number; end: number } {
+/** Finds the lines of a table and its subtables. Lines directly before the next table belong to that one. */
+function findTable(lines: readonly string[], [key, name]: EntryPath): { start?: number; end: number } {
   const segment = `(?:${escape(name)}|"${escape(name)}"|'${escape(name)}')`;
   const own = new RegExp(String.raw`^\s*\[\s*${escape(key)}\s*\.\s*${segment}\s*[.\]]`);
   const start = lines.findIndex((line) => own.test(line));

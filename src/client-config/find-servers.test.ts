@@ -1,4 +1,4 @@
-/** A sample of every client's own format, from its own place, as PML takes it over. */
+/** A sample of every client's own format, in its own place, and the entries that PML imports. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,17 +6,17 @@ import { makeFolder } from "../../test/support/databases.ts";
 import type { Environment } from "../config/environment.ts";
 import { getClient } from "./client-table.ts";
 import { findClientServers, findFileServers } from "./find-servers.ts";
-import { findPlaces } from "./places.ts";
+import { findConfigFolders } from "./config-folders.ts";
 import { planImport, type PlannedServer } from "./plan-import.ts";
 
-interface Machine {
+interface FakeMachine {
   readonly home: string;
   readonly project: string;
   plan(client: string, env?: Environment): PlannedServer[];
   entries(client: string): Record<string, unknown>;
 }
 
-async function machine(files: Record<string, string>): Promise<Machine & AsyncDisposable> {
+async function machine(files: Record<string, string>): Promise<FakeMachine & AsyncDisposable> {
   const folder = await makeFolder();
   const home = join(folder.path, "home");
   const project = join(home, "work");
@@ -25,9 +25,9 @@ async function machine(files: Record<string, string>): Promise<Machine & AsyncDi
     writeFileSync(join(home, path), text.replaceAll("@project", project));
   }
   mkdirSync(project, { recursive: true });
-  const plan: Machine["plan"] = (client, env = {}) => {
-    const places = findPlaces({ HOME: home, ...env }, project, "linux");
-    const { servers } = findClientServers([getClient(client)], places);
+  const plan: FakeMachine["plan"] = (client, env = {}) => {
+    const folders = findConfigFolders({ HOME: home, ...env }, project, "linux");
+    const { servers } = findClientServers([getClient(client)], folders);
     return planImport(servers, {}, { home, folder: project, only: undefined, replace: false, ownPorts: [] });
   };
   return {
@@ -215,16 +215,16 @@ test("opencode: commands as lists, {env:…}, {file:…}", async () => {
   });
 });
 
-test("a file is told by what it holds, whatever its name; a project's file is for its folder", async () => {
+test("findFileServers recognises a format by its content, and a project's file by its folder", async () => {
   await using made = await machine({
     "a.conf": `[mcp_servers.x]\ncommand = "x"`,
     "b.txt": `\uFEFF{ "mcpServers": { "y": { "command": "y" } } }`,
     "work/.cursor/mcp.json": `{ "mcpServers": { "z": { "command": "z" } } }`,
     "broken.json": `{ "mcpServers": `,
   });
-  const places = findPlaces({ HOME: made.home }, made.project);
+  const folders = findConfigFolders({ HOME: made.home }, made.project);
   const read = (path: string): unknown[] =>
-    findFileServers(join(made.home, path), undefined, places).servers.map(({ name, project }) => [name, project]);
+    findFileServers(join(made.home, path), undefined, folders).servers.map(({ name, project }) => [name, project]);
   expect(read("a.conf")).toEqual([["x", undefined]]);
   expect(read("b.txt")).toEqual([["y", undefined]]);
   expect(read("work/.cursor/mcp.json")).toEqual([["z", made.project]]);

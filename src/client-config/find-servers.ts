@@ -3,20 +3,20 @@ import { extname, join, resolve } from "node:path";
 import { PmlError } from "../base/errors.ts";
 import { CLIENTS, type Client } from "./client-table.ts";
 import { FORMATS } from "./formats.ts";
-import type { Places } from "./places.ts";
+import type { ConfigFolders } from "./config-folders.ts";
 import { type FoundServer, projectOf, readServers, type SourceFile } from "./read-servers.ts";
 
-export interface Findings {
+export interface FoundServers {
   readonly servers: readonly FoundServer[];
-  /** Every file that was looked for. */
+  /** All candidate files. */
   readonly looked: readonly string[];
-  /** Those of them that are there. */
+  /** Candidate files that exist. */
   readonly read: readonly string[];
 }
 
-/** The servers in a client's own files: the user's, then those of the current project. */
-export function findClientServers(clients: readonly Client[], places: Places): Findings {
-  const sources = clients.flatMap((client) => listSources(client, places));
+/** Finds the servers in the clients' own files: the user's, then those of the current project. */
+export function findClientServers(clients: readonly Client[], folders: ConfigFolders): FoundServers {
+  const sources = clients.flatMap((client) => listSources(client, folders));
   // In the home folder a project's file may be the user's own.
   const there = sources.filter(
     ({ path }, index) => existsSync(path) && sources.findIndex((source) => source.path === path) === index,
@@ -28,30 +28,30 @@ export function findClientServers(clients: readonly Client[], places: Places): F
   };
 }
 
-/** The servers in one file, whoever wrote it; a client's name says how variables are written in it. */
-export function findFileServers(path: string, client: string | undefined, places: Places): Findings {
+/** Finds the servers in one file of any client; the client's name selects its syntax for variables. */
+export function findFileServers(path: string, client: string | undefined, folders: ConfigFolders): FoundServers {
   const file = resolve(path);
   const servers = readSource({
     path: file,
-    project: isProjectFile(file, places) ? projectOf(file) : undefined,
+    project: isProjectFile(file, folders) ? projectOf(file) : undefined,
     client,
   });
   return { servers, looked: [file], read: [file] };
 }
 
-function listSources(client: Client, places: Places): SourceFile[] {
-  const ofProject = client.project.map((path) => join(places.project, path));
-  const also = client.alsoReads?.(places) ?? [];
-  return [...client.user(places), ...also, ...ofProject].map((path) => ({
+function listSources(client: Client, folders: ConfigFolders): SourceFile[] {
+  const ofProject = client.project.map((path) => join(folders.project, path));
+  const also = client.alsoReads?.(folders) ?? [];
+  return [...client.user(folders), ...also, ...ofProject].map((path) => ({
     path,
-    project: !client.user(places).includes(path) && isProjectFile(path, places) ? projectOf(path) : undefined,
+    project: !client.user(folders).includes(path) && isProjectFile(path, folders) ? projectOf(path) : undefined,
     client: client.id,
   }));
 }
 
-/** Project files have the same names everywhere, and some are those of the user's own files. */
-function isProjectFile(file: string, places: Places): boolean {
-  if (CLIENTS.some(({ user }) => user(places).includes(file))) return false;
+/** Checks by name: project files have the same names everywhere, and some equal those of the user's own files. */
+function isProjectFile(file: string, folders: ConfigFolders): boolean {
+  if (CLIENTS.some(({ user }) => user(folders).includes(file))) return false;
   const names = CLIENTS.flatMap(({ project }) => project);
   return [...names, ".vscode/settings.json"].some((name) => file.endsWith(join("/", name)));
 }

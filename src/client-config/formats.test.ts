@@ -4,7 +4,7 @@ import { FORMATS } from "./formats.ts";
 const { json, toml } = FORMATS;
 const entry = { command: "/a b/node", args: ["C:\\pml.js", "mcp"] };
 
-test("JSON: an entry comes and goes without a byte of the rest changing", () => {
+test("JSON edit adds and removes an entry without changing another byte", () => {
   const before = `// top\r\n{\r\n\t"a": 1, // one\r\n\t"mcpServers": {\r\n\t\t"x": { "command": "x" }, /* two */\r\n\t},\r\n}\r\n`;
   const after = json.edit(before, ["mcpServers", "pml"], { command: "c", args: ["mcp"] });
   expect(after).toBe(
@@ -19,7 +19,7 @@ test("JSON: an entry comes and goes without a byte of the rest changing", () => 
   expect(json.read(removed)).toEqual(json.read(before));
 });
 
-test("JSON: the last property without a comma gets one, and a file in one line stays in one", () => {
+test("JSON edit adds a missing comma, and keeps a file of one line on one line", () => {
   const file = `{\n    "mcpServers": {\n        "x": { "command": "x" } // last\n    }\n}\n`;
   expect(json.edit(file, ["mcpServers", "pml"], { command: "c" })).toBe(
     `{\n    "mcpServers": {\n        "x": { "command": "x" }, // last\n        "pml": {\n            "command": "c"\n        }\n    }\n}\n`,
@@ -44,7 +44,7 @@ test.each([
   expect(after.startsWith("\uFEFF")).toBe(before.startsWith("\uFEFF"));
 });
 
-test("JSON: what is not an object, or broken, is refused", () => {
+test("JSON read refuses a broken file and one that is not an object", () => {
   expect(() => json.edit("[]", ["mcpServers", "pml"], entry)).toThrow("no JSON object");
   expect(() => json.edit(`{\n"a": `, ["mcpServers", "pml"], entry)).toThrow(/^line 2/);
   expect(() => json.edit(`{ "mcpServers": [] }`, ["mcpServers", "pml"], entry)).toThrow(
@@ -64,7 +64,7 @@ env = { K = "1" }
 model = "y"
 `;
 
-test("TOML: a table comes, changes and goes without another line changing", () => {
+test("TOML edit adds, changes and removes a table without changing another line", () => {
   const added = toml.edit(CODEX, ["mcp_servers", "pml"], entry);
   expect(added.startsWith(CODEX)).toBe(true);
   expect(toml.read(added)).toMatchObject({ mcp_servers: { a: { command: "a" }, pml: entry } });
@@ -74,7 +74,7 @@ test("TOML: a table comes, changes and goes without another line changing", () =
   expect(toml.edit(changed, ["mcp_servers", "pml"], undefined)).toBe(CODEX);
 });
 
-test("TOML: a table in the middle, with tables below it, is taken out alone", () => {
+test("TOML edit removes only the table in the middle and its subtables", () => {
   const middle = `a = 1\n\n[mcp_servers."pml"]\ncommand = "x"\nargs = [\n  "1",\n  "mcp",\n]\n\n[mcp_servers.pml.env]\nA = "1"\n\n# next\n[mcp_servers.pml2]\ncommand = "y"\n`;
   expect(toml.edit(middle, ["mcp_servers", "pml"], undefined)).toBe(
     `a = 1\n\n# next\n[mcp_servers.pml2]\ncommand = "y"\n`,

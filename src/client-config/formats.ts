@@ -1,19 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { editJson, readJson } from "../config/edit-json.ts";
+import { editJson, type EntryPath, readJson, type ServerEntry } from "../config/edit-json.ts";
 import { editToml, printTable, readToml } from "./edit-toml.ts";
 
-type Entry = Readonly<Record<string, unknown>>;
-/** The key that holds the servers, and a server's name. */
-type Place = readonly [string, string];
-
-/** Reads and edits one kind of file, with everything that is not touched left byte for byte. */
+/** Reads and edits one file format; leaves all other bytes unchanged. */
 export interface Format {
-  /** What the file holds; throws a plain Error that says what is wrong with it. */
+  /** Parses the file; throws a plain Error with the problem. */
   read(text: string): Record<string, unknown>;
-  /** The text with one entry set, or removed where it is undefined. Throws where more than that would change. */
-  edit(text: string, place: Place, entry: Entry | undefined): string;
-  /** An entry as it stands in a file of its own. */
-  print(place: Place, entry: Entry): string;
+  /** Sets one entry, or removes it if undefined. Throws if more than that would change. */
+  edit(text: string, path: EntryPath, entry: ServerEntry | undefined): string;
+  /** Formats an entry as the only one of a file. */
+  print(path: EntryPath, entry: ServerEntry): string;
 }
 
 export const FORMATS: Readonly<Record<"json" | "toml", Format>> = {
@@ -25,7 +21,7 @@ export const FORMATS: Readonly<Record<"json" | "toml", Format>> = {
   toml: { read: readToml, edit: checkedEdit(readToml, editToml), print: printTable },
 };
 
-/** Nothing but the one entry may differ, or the file is of a kind that the editing was not made for. */
+/** Checks that nothing but the one entry differs; otherwise the editor does not support the file's style. */
 function checkedEdit(read: Format["read"], edit: Format["edit"]): Format["edit"] {
   return (text, [key, name], entry) => {
     const before = read(text);
@@ -46,7 +42,7 @@ function readAgain(read: Format["read"], text: string): Record<string, unknown> 
   }
 }
 
-/** Parsers differ in prototypes and number types, which do not matter here. */
+/** Normalises prototypes and number types, which differ between parsers. */
 function plainCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item)));
 }

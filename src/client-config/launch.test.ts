@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { resolveHome } from "../config/environment.ts";
 import { describeLaunch, startsPml } from "./launch.ts";
 
-test("describeLaunch has whole paths, and npx where npx unpacked it", () => {
+test("describeLaunch uses absolute paths, and npx where npx unpacked PML", () => {
   expect(describeLaunch({}, undefined, "/opt/pml")).toEqual({
     command: process.execPath,
     args: ["/opt/pml/bin/pml.js", "mcp"],
@@ -15,7 +15,7 @@ test("describeLaunch has whole paths, and npx where npx unpacked it", () => {
   });
 });
 
-test("describeLaunch tells the client which PML_HOME and configuration were meant", () => {
+test("describeLaunch passes PML_HOME and the configuration on to the client", () => {
   const { env } = describeLaunch({ PML_HOME: "/data/pml", PML_CONFIG: "/etc/pml.json" }, undefined);
   expect(env).toEqual({ PML_HOME: "/data/pml", PML_CONFIG: "/etc/pml.json" });
   expect(describeLaunch({ PML_HOME: resolveHome({}) }, "/x.json").env).toEqual({
@@ -23,7 +23,7 @@ test("describeLaunch tells the client which PML_HOME and configuration were mean
   });
 });
 
-test("startsPml knows PML's entry from others", () => {
+test("startsPml recognises PML's entry", () => {
   expect(startsPml({ command: "node", args: ["/x/pml.js", "mcp"] })).toBe(true);
   for (const other of [undefined, "x", { url: "https://a/mcp" }, { command: "pml" }, { command: "npx", args: ["mcp"] }])
     expect(startsPml(other)).toBe(false);

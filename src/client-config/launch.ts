@@ -2,19 +2,19 @@ import { basename, join, resolve, sep } from "node:path";
 import { type Environment, resolveHome } from "../config/environment.ts";
 import { packageRoot } from "../base/package-info.ts";
 
-/** How a client starts `pml mcp`. */
-export interface Launch {
+/** The command with which a client starts `pml mcp`. */
+export interface PmlLaunch {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * Whole paths, since desktop applications often lack the shell's PATH: this Node and this PML, from a
- * checkout and from an installed package alike. What npx unpacked may be gone tomorrow, so there npx is
- * what is started. A client does not know which PML_HOME and configuration were meant here; it is told.
+ * Uses absolute paths, because desktop applications often lack the shell's PATH: this Node and this PML, from a
+ * checkout or an installed package. Uses npx if npx unpacked PML, because its folder may be gone tomorrow. Passes
+ * PML_HOME and configuration explicitly, because the client does not know them.
  */
-export function describeLaunch(env: Environment, config: string | undefined, root = packageRoot): Launch {
+export function describeLaunch(env: Environment, config: string | undefined, root = packageRoot): PmlLaunch {
   const home = resolveHome(env);
   const chosen = config ?? env["PML_CONFIG"];
   const told = {
@@ -25,7 +25,7 @@ export function describeLaunch(env: Environment, config: string | undefined, roo
   return { command: process.execPath, args: [join(root, "bin", "pml.js"), "mcp"], env: told };
 }
 
-/** Whether a server's entry, in whatever client's form, starts PML. */
+/** True if a server's entry, in any client's form, starts PML. */
 export function startsPml(entry: unknown): boolean {
   const words = commandLine(entry);
   return (
@@ -33,7 +33,7 @@ export function startsPml(entry: unknown): boolean {
   );
 }
 
-/** Whether a server's entry is an address on this machine with one of these ports. */
+/** True if a server's entry is an address on this machine with one of these ports. */
 export function reachesPort(entry: Readonly<Record<string, unknown>>, ports: readonly number[]): boolean {
   const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
   const parsed = URL.parse(url ?? "");
@@ -42,7 +42,7 @@ export function reachesPort(entry: Readonly<Record<string, unknown>>, ports: rea
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The words a client starts for an entry; opencode has them in one list. */
+/** Returns the command line of an entry; opencode has it in one list. */
 export function commandLine(entry: unknown): string[] {
   if (typeof entry !== "object" || entry === null || !("command" in entry)) return [];
   const args = "args" in entry ? entry.args : [];

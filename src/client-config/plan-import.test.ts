@@ -44,7 +44,7 @@ test("planImport skips PML itself, however it is started", () => {
   );
 });
 
-test("planImport leaves out what PML has already, numbers what differs, and does so only once", () => {
+test("planImport skips equal entries, numbers differing ones, and repeats without effect", () => {
   const servers = [found("a", { command: "x" }), found("b", { command: "y" })];
   const first = plan(servers, { existing: { a: { command: "x" }, b: { command: "other" } } });
   expect(first.map(({ name, action, reason }) => [name, action, reason])).toEqual([
@@ -59,7 +59,7 @@ test("planImport leaves out what PML has already, numbers what differs, and does
   ]);
 });
 
-test("planImport overwrites with --replace, and two of one name in the files still both come", () => {
+test("planImport overwrites with --replace, and still adds both of two files' servers of one name", () => {
   const existing = { a: { command: "old" } };
   const [only] = plan([found("a", { command: "new" })], { existing, replace: true });
   expect(only).toMatchObject({ name: "a", action: "replace", entry: { command: "new" } });
@@ -67,14 +67,14 @@ test("planImport overwrites with --replace, and two of one name in the files sti
   expect(both.map(({ name }) => name)).toEqual(["a", "a-2"]);
 });
 
-test("planImport takes only what was asked for, by either name, and names what there is", () => {
+test("planImport filters by either name, and lists the known names for an unknown one", () => {
   const servers = [found("My Server", { command: "x" }), found("b", { command: "y" })];
   expect(plan(servers, { only: ["My Server"] })).toHaveLength(1);
   expect(plan(servers, { only: ["my-server", "b"] })).toHaveLength(2);
   expect(() => plan(servers, { only: ["c"] })).toThrow('No server "c" was found there');
 });
 
-test("planImport names where a secret stands and never what it is", () => {
+test("planImport names the position of a secret, never its value", () => {
   const [planned] = plan([
     found("a", { command: "x", args: ["--token", "hunter2"], env: { API_KEY: "hunter2", LEVEL: "debug", T: "${T}" } }),
   ]);
@@ -85,7 +85,7 @@ test("planImport names where a secret stands and never what it is", () => {
   ]);
 });
 
-test("planImport skips an entry that cannot be used and says why", () => {
+test("planImport skips an unusable entry and gives the reason", () => {
   const [neither, unknown] = plan([found("a", { foo: 1 }), found("b", { type: "ws", url: "ws://x" })]);
   expect(neither).toMatchObject({ action: "skip", reason: expect.stringContaining('needs either "command"') });
   expect(unknown).toMatchObject({ entry: { url: "ws://x", disabled: true } });

@@ -7,32 +7,32 @@ import { reachesPort, startsPml } from "./launch.ts";
 import type { FoundServer } from "./read-servers.ts";
 import { translateEntry, type TranslateOptions } from "./translate-entry.ts";
 
-/** What becomes of one server that was found. */
+/** The decision about one server that was found. */
 export interface PlannedServer {
-  /** What it is called in PML. */
+  /** Its name in PML. */
   readonly name: string;
-  /** What it is called where it was found. */
+  /** Its name in the source file. */
   readonly original: string;
   readonly file: string;
   readonly action: "add" | "replace" | "skip";
-  /** Why it is skipped. */
+  /** The reason for skipping it. */
   readonly reason?: string;
   readonly entry?: McpServerEntry;
   readonly notes: readonly string[];
 }
 
 export interface ImportOptions extends TranslateOptions {
-  /** Only these, by either of their names; all when it is undefined. */
+  /** Limits the import to these, by either of their names; undefined means all. */
   readonly only: readonly string[] | undefined;
-  /** Overwrite servers of the same name that differ. */
+  /** Overwrites servers of the same name that differ. */
   readonly replace: boolean;
-  /** Where PML itself listens: going through itself it would never arrive. */
+  /** Ports of PML itself: an entry that points at them would be a loop. */
   readonly ownPorts: readonly number[];
 }
 
 type Servers = Readonly<Record<string, unknown>>;
 
-/** Decides about every server found, in order. Nothing is written. */
+/** Decides about every server found, in order. Writes nothing. */
 export function planImport(found: readonly FoundServer[], existing: Servers, options: ImportOptions): PlannedServer[] {
   const taken: Record<string, unknown> = { ...existing };
   const chosen = found.filter((server) => isChosen(server, options.only));
@@ -70,7 +70,7 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
   }
 }
 
-/** Letters, digits and hyphens, and none of the names that PML keeps for itself. */
+/** Converts to letters, digits and hyphens, and avoids PML's reserved names. */
 export function legalName(name: string): string {
   const plain = name
     .toLowerCase()
@@ -86,7 +86,7 @@ function freeName(wanted: string, taken: Servers): string {
   return name;
 }
 
-/** A name and those that were made of it because it was taken. */
+/** Lists a name and its numbered variants. */
 function namesLike(wanted: string, taken: Servers): string[] {
   return Object.keys(taken).filter((name) => name === wanted || name.replace(/-\d+$/, "") === wanted);
 }

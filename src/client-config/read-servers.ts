@@ -1,6 +1,6 @@
 import { dirname, isAbsolute } from "node:path";
 
-/** How a client writes references to variables. */
+/** A client's syntax for references to variables. */
 type Dialect = "common" | "gemini" | "opencode";
 
 /** A value that VS Code asks its user for. */
@@ -11,30 +11,30 @@ interface InputVariable {
   readonly password?: boolean;
 }
 
-/** One server as it stands in some client's file. */
+/** One server as found in a client's file. */
 export interface FoundServer {
   readonly name: string;
   readonly raw: Readonly<Record<string, unknown>>;
   readonly file: string;
-  /** The folder it is meant for, where it is not for all of them. */
+  /** Its folder, if it does not apply to all of them. */
   readonly project: string | undefined;
   readonly dialect: Dialect;
   readonly inputs: readonly InputVariable[];
-  /** Switched off by a list elsewhere in the file. */
+  /** Disabled by a list elsewhere in the file. */
   readonly off: boolean;
 }
 
 export interface SourceFile {
   readonly path: string;
-  /** The folder of the project whose file it is. */
+  /** The folder of the project that the file belongs to. */
   readonly project: string | undefined;
-  /** Whose file it is, where that is known. */
+  /** The client the file belongs to, if known. */
   readonly client: string | undefined;
 }
 
 type Table = Readonly<Record<string, unknown>>;
 
-interface Section {
+interface ServerSection {
   readonly servers: unknown;
   readonly project?: string | undefined;
   readonly dialect?: Dialect;
@@ -42,7 +42,7 @@ interface Section {
   readonly off?: readonly unknown[];
 }
 
-/** All servers of a parsed file, whichever client's it is: each client's form can be told by its keys. */
+/** Reads all servers of a parsed file of any client: the keys identify the format. */
 export function readServers(value: Table, { path, project, client }: SourceFile): FoundServer[] {
   return findSections(value, client).flatMap((section) =>
     Object.entries(asTable(section.servers)).flatMap(([name, raw]) =>
@@ -63,7 +63,7 @@ export function readServers(value: Table, { path, project, client }: SourceFile)
   );
 }
 
-function findSections(value: Table, client: string | undefined): Section[] {
+function findSections(value: Table, client: string | undefined): ServerSection[] {
   const mcp = asTable(value["mcp"]);
   const gemini = client === "gemini";
   return [
@@ -80,8 +80,8 @@ function findSections(value: Table, client: string | undefined): Section[] {
   ];
 }
 
-/** Claude Code keeps what is for one folder beside what is for all. */
-function findClaudeProjects(value: Table): Section[] {
+/** Claude Code keeps servers of one folder beside those of all. */
+function findClaudeProjects(value: Table): ServerSection[] {
   return Object.entries(asTable(value["projects"]))
     .filter(([folder]) => isAbsolute(folder))
     .map(([folder, settings]) => ({
@@ -99,7 +99,7 @@ function isOpencode(entry: unknown): boolean {
   return isTable(entry) && (entry["type"] === "local" || entry["type"] === "remote");
 }
 
-/** The folder a project's file is for: the one that holds it, or that holds the client's folder in it. */
+/** Returns the folder of a project's file: its parent, or the parent of the client's folder in it. */
 export function projectOf(path: string): string {
   const folder = dirname(path);
   return /[/\\]\.(?:cursor|vscode|gemini|codex|github)$/.test(folder) ? dirname(folder) : folder;

@@ -4,7 +4,7 @@ import { isTable } from "./read-servers.ts";
 import { type Remarks, translateText } from "./translate-text.ts";
 
 export interface TranslatedEntry {
-  /** In PML's form, not checked yet. */
+  /** In PML's form, not validated yet. */
   readonly entry: Record<string, unknown>;
   readonly notes: readonly string[];
 }
@@ -14,7 +14,7 @@ export interface TranslateOptions {
   readonly folder: string;
 }
 
-/** What other clients call the fields that PML has, by PML's name for them. */
+/** Other clients' names for PML's fields. */
 const ALIASES = {
   env: ["env", "environment"],
   url: ["url", "httpUrl", "serverUrl"],
@@ -24,7 +24,7 @@ const ALIASES = {
   tools: ["tools", "includeTools", "enabled_tools"],
 } as const;
 
-/** Takes fields out of an entry; whatever nobody took is left to be reported. */
+/** Takes fields out of an entry; the remaining ones are reported. */
 class Fields {
   readonly #rest: Map<string, unknown>;
 
@@ -32,7 +32,7 @@ class Fields {
     this.#rest = new Map(Object.entries(raw).filter(([, value]) => value !== undefined && value !== null));
   }
 
-  /** The first of these that is of the right kind. */
+  /** Takes the first of these fields that has the right type. */
   take<T>(names: readonly string[], isRight: (value: unknown) => value is T): T | undefined {
     const name = names.find((each) => isRight(this.#rest.get(each)));
     if (name === undefined) return undefined;
@@ -46,7 +46,7 @@ class Fields {
   }
 }
 
-/** A server's entry of any client in PML's form, with everything said that did not come along as it was. */
+/** Translates a server's entry of any client to PML's form, with notes on everything that changed. */
 export function translateEntry(server: FoundServer, options: TranslateOptions): TranslatedEntry {
   const remarks: Remarks = { notes: new Set(), problems: new Set() };
   const text = (value: string): string => translateText(value, { server, ...options, remarks });
@@ -65,12 +65,12 @@ export function translateEntry(server: FoundServer, options: TranslateOptions): 
   };
 }
 
-type Text = (value: string) => string;
+type TranslateText = (value: string) => string;
 
 function readCommand(
   fields: Fields,
   { project }: FoundServer,
-  { text, remarks }: { readonly text: Text; readonly remarks: Remarks },
+  { text, remarks }: { readonly text: TranslateText; readonly remarks: Remarks },
 ): Record<string, unknown> {
   const [first, ...words] = [fields.take(["command"], isCommand) ?? []].flat();
   const args = [...words, ...(fields.take(["args"], isTexts) ?? [])].map(text);
@@ -89,13 +89,13 @@ function readCommand(
   });
 }
 
-/** A path of the client's, below the folder it is meant for; one that begins with a variable is whole. */
+/** Resolves a client's path below its folder; one that starts with a variable is already absolute. */
 function place(path: string, folder: string | undefined): string {
   const expanded = path.replace(/^~(?=[/\\]|$)/, "${HOME}");
   return expanded.startsWith("${") ? expanded : resolve(folder ?? "", expanded);
 }
 
-/** Codex names variables that a server gets from its own environment. */
+/** Codex lists the variables that a server inherits from its environment. */
 function forwarded(fields: Fields): Record<string, string> {
   const names = (fields.take(["env_vars"], Array.isArray) ?? []).map((each: unknown) =>
     isTable(each) ? each["name"] : each,
@@ -103,7 +103,7 @@ function forwarded(fields: Fields): Record<string, string> {
   return Object.fromEntries(names.filter(isText).map((name) => [name, `\${${name}}`]));
 }
 
-function readRemote(fields: Fields, text: Text): Record<string, unknown> {
+function readRemote(fields: Fields, text: TranslateText): Record<string, unknown> {
   const url = fields.take(ALIASES.url, isText);
   const bearer = fields.take(["bearer_token_env_var"], isText);
   const named = fields.take(["env_http_headers"], isTable) ?? {};
@@ -125,7 +125,7 @@ const TYPES: Readonly<Record<string, string | undefined>> = {
   streamableHttp: "http",
   sse: "sse",
 };
-/** Nobody waits a thousand seconds for a call, and nobody less than one: so what is above is in milliseconds. */
+/** Real timeouts lie between a second and a thousand: larger numbers are milliseconds. */
 const LEAST_MILLISECONDS = 1_000;
 
 function readSwitches(fields: Fields, { off }: FoundServer, remarks: Remarks): Record<string, unknown> {
@@ -153,7 +153,7 @@ function reportRest(rest: readonly string[], { notes }: Remarks): void {
     notes.add(`"${name}" was not taken over: name the tools that are allowed instead, in "tools"`);
 }
 
-function texts(table: Readonly<Record<string, unknown>> | undefined, text: Text): Record<string, string> {
+function texts(table: Readonly<Record<string, unknown>> | undefined, text: TranslateText): Record<string, string> {
   const filled = Object.entries(table ?? {}).filter(([, value]) => value !== null);
   return Object.fromEntries(filled.map(([name, value]) => [name, text(String(value))]));
 }
@@ -182,7 +182,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(isText);
 }
 
-/** One word, or (opencode) all of them in a list. */
+/** One word, or (opencode) a list of all of them. */
 function isCommand(value: unknown): value is string | string[] {
   return isText(value) || isTexts(value);
 }

@@ -1,18 +1,18 @@
 import { basename, sep } from "node:path";
 import type { FoundServer } from "./read-servers.ts";
 
-/** What came up while an entry was translated. */
+/** Remarks about the translation of an entry. */
 export interface Remarks {
-  /** What was done, or what somebody has to know. */
+  /** Changes that were made, or that the user must know about. */
   readonly notes: Set<string>;
-  /** What cannot work until somebody changes it. */
+  /** Problems that the user must fix before the entry works. */
   readonly problems: Set<string>;
 }
 
 export interface TextContext {
   readonly server: Pick<FoundServer, "dialect" | "inputs" | "project">;
   readonly home: string;
-  /** Stands for the open folder where the server is not for one of its own. */
+  /** Replaces the open folder for a server without its own. */
   readonly folder: string;
   readonly remarks: Remarks;
 }
@@ -20,7 +20,7 @@ export interface TextContext {
 const REFERENCE = /\$\{([^}]*)\}/g;
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/s;
 
-/** Turns every client's way to refer to a value into `${NAME}`, which PML fills in, or into the value. */
+/** Turns every client's syntax for references into `${NAME}`, which PML expands, or into the value. */
 export function translateText(text: string, context: TextContext): string {
   return inDialect(text, context).replace(REFERENCE, (whole, inner: string) => {
     const ofEnvironment = inner.startsWith("env:");

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { McpServerEntry } from "./schema.ts";
 
 /**
- * The servers that ship with PML, for a first start without any configuration: so that there is
- * something to call. They reach nothing but a folder of their own below PML_HOME.
+ * The servers that ship with PML, so that a first start without configuration has something to call. They only access
+ * their own folder below PML_HOME.
  */
 export function bundledServers(home: string): Record<string, McpServerEntry> {
   const scratch = join(home, "scratch");

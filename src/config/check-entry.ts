@@ -1,7 +1,7 @@
 import { PmlError } from "../base/errors.ts";
 import { configSchema, type McpServerEntry } from "./schema.ts";
 
-/** A server as it would be read from the file, or the error that reading it would give. */
+/** Validates a server entry as if it were in the file; throws the error that reading it would give. */
 export function checkServerEntry(name: string, entry: unknown): McpServerEntry {
   const parsed = configSchema.safeParse({ mcpServers: { [name]: entry } });
   const checked = parsed.success ? parsed.data.mcpServers?.[name] : undefined;

@@ -14,11 +14,11 @@ import type { Environment } from "./environment.ts";
 export interface ConfigFile {
   readonly path: string;
   readonly value: Record<string, unknown>;
-  /** Where a key stands, as `file:line:column`; of the nearest enclosing value when it is absent. */
+  /** Returns the position of a key as `file:line:column`, or of the nearest enclosing value if it is absent. */
   locate(path: readonly PropertyKey[]): string;
 }
 
-/** The first of: the one asked for, PML_CONFIG, ./pml.json, $PML_HOME/pml.json. */
+/** Returns the first of: the requested file, PML_CONFIG, ./pml.json, $PML_HOME/pml.json. */
 export function findConfigFile(asked: string | undefined, env: Environment, home: string): ConfigFile | undefined {
   const named = asked ?? env["PML_CONFIG"];
   if (named !== undefined && named !== "") return readConfigFile(resolve(named), "required");
@@ -82,7 +82,7 @@ function jsonKey(key: PropertyKey): string | number {
   return typeof key === "symbol" ? String(key) : key;
 }
 
-/** `line:column`, both counted from 1. */
+/** Formats `line:column`, both counted from 1. */
 function position(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;

@@ -12,12 +12,12 @@ const provider = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("openai"),
-    apiKey: secretReference.optional().describe("Left out: none is sent, as servers on this machine want it."),
-    baseUrl: baseUrl.default("https://api.openai.com/v1").describe("Of anything that speaks chat completions."),
+    apiKey: secretReference.optional().describe("If omitted, no key is sent, which suits servers on this machine."),
+    baseUrl: baseUrl.default("https://api.openai.com/v1").describe("Base address of any API with chat completions."),
   }),
 ]);
 
-/** How capabilities that nobody named get a name. */
+/** How unnamed capabilities get a name. */
 export const curationSchema = z.strictObject({
   model: z
     .string()
@@ -26,7 +26,9 @@ export const curationSchema = z.strictObject({
     .describe("With a provider: `haiku`, `sonnet`, `opus`, or any name that the provider knows."),
   provider: provider
     .optional()
-    .describe("A language model that proposes names. Left out: tools, intent and code decide, and nothing is sent."),
+    .describe(
+      "A language model that proposes names. If omitted, PML derives names from tools, intent and code, and sends nothing.",
+    ),
   sampling: z
     .boolean()
     .default(false)
@@ -37,7 +39,10 @@ export const curationSchema = z.strictObject({
     .int()
     .nonnegative()
     .default(10)
-    .describe("So many new unnamed capabilities make PML look for names by itself; 0: never."),
-  auto: z.boolean().default(false).describe("It then also gives those that are sure enough; the others wait."),
-  minConfidence: z.number().min(0).max(1).default(0.8).describe("Above this a name is given without asking."),
+    .describe("Number of new unnamed capabilities after which PML proposes names by itself; 0 never does."),
+  auto: z
+    .boolean()
+    .default(false)
+    .describe("Apply proposals above `minConfidence` at once; the others wait for a decision."),
+  minConfidence: z.number().min(0).max(1).default(0.8).describe("Confidence above which `auto` applies a name."),
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const count = z.number().int().positive();
 
-/** Tokens and keys travel there, so only what cannot be read or changed on the way will do. */
+/** Accepts https and loopback: tokens and keys go to these addresses. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -12,15 +12,12 @@ export function isSecureUrl(text: string): boolean {
 const secureUrl = z.string().refine(isSecureUrl, "must be an https:// URL (http:// only on loopback)");
 const plainUrl = secureUrl.refine((text) => !/[?#]/.test(text), "must have neither a query nor a fragment");
 
-/** Tokens of authorization servers, for clients that are not on this machine. */
+/** Tokens of authorization servers, for clients on other machines. */
 export const authSchema = z
   .strictObject({
-    issuers: z
-      .array(plainUrl)
-      .min(1)
-      .describe("Authorization servers whose tokens count, exactly as they are called in `iss`."),
+    issuers: z.array(plainUrl).min(1).describe("Accepted authorization servers, exactly as in `iss`."),
     resource: plainUrl.describe("The URL of /mcp as clients know it, such as https://pml.example.com/mcp."),
-    audience: z.string().min(1).optional().describe("What a token must have in `aud`, if that is not `resource`."),
+    audience: z.string().min(1).optional().describe("Required `aud` of a token, if it differs from `resource`."),
     scopes: z
       .array(z.string().regex(/^[!#-[\]-~]+$/, "must be a scope without spaces and quotes"))
       .default([])
@@ -28,14 +25,14 @@ export const authSchema = z
     jwksUrls: z
       .record(z.string(), secureUrl)
       .default({})
-      .describe("Where the keys of an issuer are, by issuer. Left out, its metadata says so."),
+      .describe("Address of the keys (JWKS), by issuer. If omitted, taken from the metadata of the issuer."),
   })
   .refine(({ issuers, jwksUrls }) => Object.keys(jwksUrls).every((issuer) => issuers.includes(issuer)), {
     path: ["jwksUrls"],
     message: "has an issuer that is not among `issuers`",
   });
 
-/** What one caller may take of the gateway, so that there is something left for the others. */
+/** Limits per caller, so that one caller cannot starve the others. */
 export const limitsSchema = z
   .strictObject({
     requestsPerMinute: count
@@ -45,12 +42,12 @@ export const limitsSchema = z
       ),
     concurrentRequests: count
       .default(256)
-      .describe("Requests under way at once: of a principal over HTTP, of a connection over stdio."),
-    sessions: count.default(500).describe("Open HTTP sessions (of the 2025 protocols) of a principal."),
+      .describe("Concurrent requests: per principal over HTTP, per connection over stdio."),
+    sessions: count.default(500).describe("Open HTTP sessions (2025 protocols) per principal."),
     streams: count
       .default(500)
-      .describe("Open streams of change notices: of a principal over HTTP, of a connection over stdio."),
-    subscriptions: count.default(1_000).describe("Resources that a session, connection or stream may watch."),
+      .describe("Open notification streams: per principal over HTTP, per connection over stdio."),
+    subscriptions: count.default(1_000).describe("Resources that a session, connection or stream may subscribe to."),
   })
   .prefault({})
-  .describe("What one caller may take.");
+  .describe("Limits per caller.");

@@ -10,27 +10,26 @@ import type { McpServerEntry } from "./schema.ts";
 
 export interface ServerEdit {
   readonly file: string;
-  /** Which of the servers were in the file before. */
+  /** Servers that were in the file before. */
   readonly existed: readonly string[];
-  /** Whether the file had no servers at all, so that those that ship with PML were in use. */
+  /** True if the file had no servers, so that the bundled ones were in use. */
   readonly first: boolean;
 }
 
-/** What a server becomes; undefined takes it out. */
+/** New entries by name; undefined removes a server. */
 export type ServerChanges = Readonly<Record<string, McpServerEntry | undefined>>;
 
-/** The configuration file in force, or where there is none yet the one that would be written. */
+/** Returns the configuration file in force, or the one that a first edit would create. */
 export function findEditableConfig(asked: string | undefined, env: Environment): { path: string; servers: unknown } {
   const home = resolveHome(env);
   const found = findConfigFile(asked, env, home);
-  // The parser's objects have no prototype, and would equal no other.
+  // The parser's objects have no prototype, so that deep comparison would fail.
   return { path: found?.path ?? join(home, "pml.json"), servers: structuredClone(found?.value["mcpServers"]) };
 }
 
 /**
- * Sets and removes servers in the configuration file that is in force, or in $PML_HOME/pml.json when
- * there is none. Comments and everything else stay as they are. What is added is checked by the code
- * that reads it at the start, before anything is written.
+ * Sets and removes servers in the configuration file in force, or in $PML_HOME/pml.json if there is none. Keeps
+ * comments and everything else. Validates each new entry with the code that reads it at the start, before writing.
  */
 export function editServers(asked: string | undefined, env: Environment, changes: ServerChanges): ServerEdit {
   const { path, servers } = findEditableConfig(asked, env);
@@ -50,7 +49,7 @@ function readExisting(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return "{}\n"; // whether it can be read was found out before; it is not there yet
+    return "{}\n"; // an unreadable file was refused before, so it does not exist yet
   }
 }
 

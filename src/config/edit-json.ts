@@ -10,7 +10,10 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
-type Entry = Readonly<Record<string, unknown>>;
+/** A server in a configuration file, not validated. */
+export type ServerEntry = Readonly<Record<string, unknown>>;
+/** The key that holds the servers, and a server's name. */
+export type EntryPath = readonly [key: string, name: string];
 
 export function readJson(text: string): Record<string, unknown> {
   const errors: ParseError[] = [];
@@ -23,10 +26,10 @@ export function readJson(text: string): Record<string, unknown> {
 }
 
 /**
- * Sets or removes one entry. The library's own formatting also rewrites what stands around, so what is new is laid
- * out here, as the file is.
+ * Sets or removes one entry. Formats new text itself, in the style of the file, because the library's formatting would
+ * rewrite the surrounding text.
  */
-export function editJson(text: string, [key, name]: readonly [string, string], entry: Entry | undefined): string {
+export function editJson(text: string, [key, name]: EntryPath, entry: ServerEntry | undefined): string {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const bare = text.trim() === "" ? "{}\n" : text.slice(mark.length);
   const tree = parseTree(bare, [], { allowTrailingComma: true });
@@ -42,15 +45,15 @@ export function editJson(text: string, [key, name]: readonly [string, string], e
 
 interface Property {
   readonly name: string;
-  readonly value: Entry;
+  readonly value: ServerEntry;
 }
 
-function replaceValue(text: string, node: Node, value: Entry): Edit {
+function replaceValue(text: string, node: Node, value: ServerEntry): Edit {
   const { offset, length } = node;
   return { offset, length, content: layOut(text, value, indentAt(text, offset)) };
 }
 
-/** After the last property, behind what is said about that in its line; or between empty braces. */
+/** Inserts after the last property, behind a comment in its line, or between empty braces. */
 function addProperty(text: string, object: Node, { name, value }: Property): Edit[] {
   const eol = findEol(text);
   const close = object.offset + object.length - 1;
@@ -76,13 +79,13 @@ function print(text: string, { name, value }: Property, indent: string): string 
   return `${JSON.stringify(name)}: ${layOut(text, value, indent)}`;
 }
 
-function layOut(text: string, value: Entry, indent: string): string {
+function layOut(text: string, value: ServerEntry, indent: string): string {
   return JSON.stringify(value, undefined, findUnit(text))
     .split("\n")
     .join(findEol(text) + indent);
 }
 
-/** What one step to the right is in this file. */
+/** Returns one indentation step of the file. */
 function findUnit(text: string): string {
   return /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
 }
@@ -91,7 +94,7 @@ function findEol(text: string): string {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
-/** The white space at the beginning of the line in which something stands. */
+/** Returns the indentation of the line at an offset. */
 function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1))?.[0] ?? "";
 }

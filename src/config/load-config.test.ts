@@ -41,38 +41,38 @@ test("loadConfig reads comments and trailing commas", async () => {
   expect(config.http.port).toBe(5);
 });
 
-test("loadConfig freezes what it returns, deeply", async () => {
+test("loadConfig freezes its result deeply", async () => {
   const config = await loadText(`{}`);
   expect(Object.isFrozen(config) && Object.isFrozen(config.http) && Object.isFrozen(config.http.allowedHosts)).toBe(
     true,
   );
 });
 
-test("loadConfig names the closest key for an unknown one, with its place", async () => {
+test("loadConfig suggests the closest key for an unknown one, with its position", async () => {
   const error = await failure(`{\n  "http": {\n    "prot": 1\n  }\n}`);
   expect(error.message).toMatch(/pml\.json:3:5: "http\.prot" is not a known key$/);
   expect(error.hint).toBe('Did you mean "port"?');
 });
 
-test("loadConfig finds the closest key inside a server entry", async () => {
+test("loadConfig suggests the closest key inside a server entry", async () => {
   const error = await failure(`{ "mcpServers": { "fs": { "comand": "x" } } }`);
   expect(error.message).toContain('"mcpServers.fs.comand" is not a known key');
   expect(error.hint).toBe('Did you mean "command"?');
 });
 
-test("loadConfig stops at a syntax error with line and column", async () => {
+test("loadConfig reports a syntax error with line and column", async () => {
   const error = await failure(`{\n  "http": { "port": }\n}`);
   expect(error.code).toBe("config_syntax");
   expect(error.message).toMatch(/pml\.json:2:21 is not valid JSON/);
   expect(error.hint).toContain('"http": { "port": }');
 });
 
-test("loadConfig stops at a value of the wrong kind with its place", async () => {
+test("loadConfig reports a value of the wrong type with its position", async () => {
   const error = await failure(`{\n  "http": { "port": "high" }\n}`);
   expect(error.message).toMatch(/pml\.json:2:13: "http\.port" invalid input: expected number/);
 });
 
-test("loadConfig names the variable whose value is wrong", async () => {
+test("loadConfig names the variable whose value is invalid", async () => {
   const error = await failure(`{}`, { PML_PORT: "abc" });
   expect(error.message).toMatch(/^PML_PORT: invalid input: expected number/);
 });
@@ -84,7 +84,7 @@ test("loadConfig refuses a server with neither command nor url, and one with bot
   expect(both.message).toContain("and not both");
 });
 
-test("loadConfig fails when the file that was asked for does not exist", () => {
+test("loadConfig fails when the requested file does not exist", () => {
   expect(() => loadConfig({ config: "/nowhere/pml.json" }, { PML_HOME: "/nowhere" })).toThrow(
     "Cannot read the configuration file /nowhere/pml.json: it does not exist",
   );

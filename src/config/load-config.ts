@@ -6,7 +6,7 @@ import { type Environment, resolveHome } from "./environment.ts";
 import { configSchema, type ConfigValues } from "./schema.ts";
 import { isObject } from "../base/json.ts";
 
-/** Settings given on the command line; they win over everything else. */
+/** Settings from the command line; they override everything else. */
 export interface ConfigFlags {
   readonly config?: string;
   readonly host?: string;
@@ -18,16 +18,16 @@ export interface Config extends ConfigValues {
   readonly home: string;
   /** The file that was read, if any. */
   readonly file: string | undefined;
-  /** Whether somebody chose the port; a default one may give way when it is taken. */
+  /** True if the user set the port; a default one may give way when it is in use. */
   readonly portChosen: boolean;
 }
 
-/** Merges file, environment and flags, in rising order, once. The result never changes. */
+/** Merges file, environment and flags, in rising order, once. The result is immutable. */
 export function loadConfig(flags: ConfigFlags, env: Environment): Config {
   return mergeConfig(findConfigFile(flags.config, env, resolveHome(env)), flags, env);
 }
 
-/** The same with a file that was read before, or is about to be written. */
+/** Merges as `loadConfig` does, with a file that was read before or is about to be written. */
 export function mergeConfig(file: ConfigFile | undefined, flags: ConfigFlags, env: Environment): Config {
   const home = resolveHome(env);
   const overrides = { ...readEnvironment(env), ...readFlags(flags) };
@@ -41,7 +41,7 @@ export function mergeConfig(file: ConfigFile | undefined, flags: ConfigFlags, en
 
 interface Override {
   readonly value: unknown;
-  /** How the user gave it, for messages. */
+  /** The user's name for it, for messages. */
   readonly source: string;
 }
 type Overrides = Record<string, Override>;
@@ -94,7 +94,7 @@ function describeIssue(issue: z.core.$ZodIssue): { path: PropertyKey[]; problem:
   };
 }
 
-/** The keys the schema has at a path, read from its JSON Schema so that it need not be walked by hand. */
+/** Reads the keys the schema has at a path from its JSON Schema, which is easier to walk. */
 function knownKeys(path: readonly PropertyKey[]): string[] {
   let node: unknown = z.toJSONSchema(configSchema, { io: "input" });
   for (const key of path) {
@@ -115,7 +115,7 @@ function setPath(target: Record<string, unknown>, [key, ...rest]: string[], valu
   }
   const child = target[key] ?? {};
   target[key] = child;
-  // A file that has something else here is reported by validation, with its place in the file.
+  // Leaves a value of another type alone: validation reports it with its position in the file.
   if (isObject(child)) setPath(child, rest, value);
 }
 

@@ -6,7 +6,7 @@ import { resolveServers } from "./mcp-servers.ts";
 
 const env = { TOKEN: "abc", EMPTY: "" };
 
-test("resolveServers expands all three spellings everywhere they are allowed", () => {
+test("resolveServers expands all three spellings wherever they are allowed", () => {
   const [server] = resolveServers(
     {
       a: {
@@ -30,7 +30,7 @@ test("resolveServers expands all three spellings everywhere they are allowed", (
   });
 });
 
-test("resolveServers makes only the server unusable whose variable is not set, and names it", () => {
+test("resolveServers disables only the server whose variable is not set, and names the variable", () => {
   const servers = resolveServers(
     { a: { command: "x", env: { K: "${MISSING}" } }, b: { url: "http://127.0.0.1/${TOKEN}" } },
     env,
@@ -41,7 +41,7 @@ test("resolveServers makes only the server unusable whose variable is not set, a
   ]);
 });
 
-test("resolveServers leaves disabled entries alone, in both spellings", () => {
+test("resolveServers leaves disabled entries unchanged, in both spellings", () => {
   const states = resolveServers(
     { a: { command: "${MISSING}", disabled: true }, b: { command: "x", enabled: false } },
     env,
@@ -49,7 +49,7 @@ test("resolveServers leaves disabled entries alone, in both spellings", () => {
   expect(states.map(({ state }) => state)).toEqual(["disabled", "disabled"]);
 });
 
-test("resolveServers adds the variables of an envFile, below those of the entry, and says when it cannot be read", async () => {
+test("resolveServers adds the variables of an envFile below those of the entry, and reports an unreadable one", async () => {
   await using folder = await makeFolder();
   await writeFile(join(folder.path, ".env"), "A=from file\nB='quoted'\n");
   const [server, broken] = resolveServers(

@@ -9,7 +9,7 @@ export type ServerDefinition =
   | { readonly name: string; readonly state: "disabled" }
   | { readonly name: string; readonly state: "unusable"; readonly reason: string };
 
-/** Expands the variables of every entry. One that is not set makes that server unusable, no other. */
+/** Expands the variables of every entry. An unset variable makes only its own server unusable. */
 export function resolveServers(
   entries: Readonly<Record<string, McpServerEntry>>,
   env: Environment,
@@ -39,7 +39,7 @@ function resolveServer(name: string, entry: McpServerEntry, env: Environment): S
   return addEnvFile(name, expanded);
 }
 
-/** What the entry says itself wins over the file. */
+/** Adds the variables of `envFile`; those of the entry itself win. */
 function addEnvFile(name: string, entry: McpServerEntry): ServerDefinition {
   const { envFile, ...rest } = entry;
   if (envFile === undefined) return { name, state: "usable", entry };
@@ -56,7 +56,7 @@ const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 function expandVariables(text: string, env: Environment, missing: Set<string>): string {
   return text.replace(VARIABLE, (_match, name: string, fallback: string | undefined) => {
-    // As in a shell, `:-` also covers a variable that is set to nothing.
+    // As in a shell, `:-` also covers an empty variable.
     const value = fallback === undefined ? env[name] : env[name] || fallback;
     if (value === undefined) missing.add(name);
     return value ?? "";

@@ -10,14 +10,12 @@ export const namingSchema = z.strictObject({
   required: z
     .boolean()
     .default(false)
-    .describe(
-      "A program that is not known yet runs only if it is given a name. What has none keeps working; `pml curate` names it.",
-    ),
+    .describe("A new program runs only with a name. Known programs without one keep working; `pml curate` names them."),
   reserveDays: z
     .number()
     .nonnegative()
     .default(30)
-    .describe("Days for which the name of a deleted capability is kept for it."),
+    .describe("Days for which the name of a deleted capability stays reserved."),
   nested: z
     .enum(["pinned", "latest"])
     .default("pinned")

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const LONGEST_PART = 40;
 
-/** A part of FQDNs, where dots and colons come between the parts. */
+/** A part of an FQDN; dots and colons separate the parts. */
 const scopePart = z
   .string()
   .max(LONGEST_PART)
@@ -18,18 +18,20 @@ export const scopeSchema = z
     "Whose memory this gateway works with. Gateways of several organisations and projects can share one PostgreSQL server; each sees its own, and what others share with it.",
   );
 
-/** What vouches for versions of capabilities and servers. */
+/** Signatures of versions of capabilities and servers. */
 export const signingSchema = z
   .strictObject({
     keyFile: z
       .string()
       .min(1)
       .optional()
-      .describe("File with the private Ed25519 key (PEM) that new versions are signed with. Left out: none is signed."),
+      .describe(
+        "File with the private Ed25519 key (PEM) that signs new versions. If omitted, versions are not signed.",
+      ),
     trustedKeys: z
       .array(z.string().min(1))
       .default([])
-      .describe("Files with public Ed25519 keys (PEM) whose signatures count, besides the own one."),
+      .describe("Files with public Ed25519 keys (PEM) that are trusted besides the own one."),
     required: z
       .boolean()
       .default(false)
@@ -38,7 +40,7 @@ export const signingSchema = z
       ),
   })
   .prefault({})
-  .describe("Signatures of what is kept under a name.");
+  .describe("Signatures of capability versions and server records.");
 
 export const registrySchema = z
   .strictObject({
@@ -46,9 +48,7 @@ export const registrySchema = z
       .url({ protocol: /^https?$/ })
       .transform((url) => url.replace(/\/+$/, ""))
       .optional()
-      .describe(
-        "Where records of MCP servers are fetched from, in their `code_url`. Left out: the daemon's own address.",
-      ),
+      .describe("Base address of the `code_url` in records of MCP servers. If omitted, the address of the daemon."),
   })
   .prefault({})
   .describe("Records of MCP servers.");

@@ -4,12 +4,12 @@ const count = z.number().int().positive();
 const KB = 1024;
 const MB = 1024 * KB;
 
-/** The limits have the names of `RunLimits`; a run that reaches one is told which key to change. */
+/** Limits have the names of `RunLimits`; the error of a run that reaches one names the key to change. */
 export const sandboxSchema = z.strictObject({
   engine: z
     .enum(["auto", "isolated-vm", "quickjs"])
     .default("auto")
-    .describe("What runs programs: isolated-vm (V8) where it has a build for this machine, otherwise QuickJS."),
+    .describe("Engine that runs programs: isolated-vm (V8) where it has a build for this machine, otherwise QuickJS."),
   launcher: z
     .enum(["auto", "plain", "bubblewrap"])
     .default("auto")
@@ -20,14 +20,16 @@ export const sandboxSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe("Let V8 compile programs to machine code: faster loops, a larger surface to attack."),
-  idleChildren: z.number().int().nonnegative().default(2).describe("Processes kept ready for the next program."),
-  maxChildren: count.default(8).describe("Programs that run at once; further ones wait. Nested runs count apart."),
-  wallMs: count.default(30_000).describe("How long a program may take, with everything it waits for."),
-  cpuMs: count.default(5_000).describe("How long a program may compute."),
+  idleChildren: z.number().int().nonnegative().default(2).describe("Idle processes that wait for the next program."),
+  maxChildren: count
+    .default(8)
+    .describe("Concurrent programs; further ones are queued. Nested runs are counted separately."),
+  wallMs: count.default(30_000).describe("Wall-clock limit of a program, including the calls it awaits."),
+  cpuMs: count.default(5_000).describe("CPU time limit of a program."),
   memoryMb: count.min(8).default(64).describe("Memory for a program's values."),
-  maxRssMb: count.min(128).default(512).describe("Memory of the process that runs it; it is ended above."),
+  maxRssMb: count.min(128).default(512).describe("Memory limit of the process that runs it; it is killed above."),
   maxCalls: count.default(1_000).describe("Calls of tools and capabilities, and sleeps, in a run."),
-  maxParallelCalls: count.default(64).describe("Calls under way at once; further ones wait for their turn."),
+  maxParallelCalls: count.default(64).describe("Concurrent calls; further ones are queued."),
   maxArgumentBytes: count
     .max(4 * MB)
     .default(MB)
@@ -35,16 +37,16 @@ export const sandboxSchema = z.strictObject({
   maxToolResultBytes: count
     .max(16 * MB)
     .default(4 * MB)
-    .describe("Size of what a call gives back to the program."),
+    .describe("Size of the result of a call."),
   maxResultBytes: count
     .max(8 * MB)
     .default(MB)
-    .describe("Size of what a program returns."),
+    .describe("Size of the return value of a program."),
   maxLogLines: count.default(1_000).describe("Lines a program may write to the console; the rest is dropped."),
   maxLogBytes: count
     .max(4 * MB)
     .default(64 * KB)
-    .describe("Size of all of them."),
+    .describe("Size of all console output."),
   maxCodeBytes: count
     .max(8 * MB)
     .default(256 * KB)

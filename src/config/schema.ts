@@ -21,8 +21,8 @@ const serverOauth = z
     grant: z
       .enum(["authorization_code", "client_credentials"])
       .default("authorization_code")
-      .describe("A person logs in with `pml login`, or the client itself with its secret."),
-    scope: z.string().min(1).optional().describe("What to ask for, where the server does not say it."),
+      .describe("A person logs in with `pml login`, or PML authenticates with the client secret."),
+    scope: z.string().min(1).optional().describe("Scopes to request if the server does not name any."),
   })
   .refine(
     ({ clientSecret, clientId, issuer }) =>
@@ -35,7 +35,7 @@ const serverOauth = z
     message: '"client_credentials" needs "clientId", "clientSecret" and "issuer"',
   });
 
-/** Less would hardly hold more than the note about what is missing. */
+/** Less would hardly hold more than the note about the missing rest. */
 const SMALLEST_RESULT_BYTES = 4096;
 const resultBytes = z
   .number()
@@ -44,7 +44,7 @@ const resultBytes = z
     message: `must be 0 (no limit) or at least ${SMALLEST_RESULT_BYTES}`,
   });
 
-/** One MCP server, in the form the ecosystem's clients use. `${VAR}` is expanded when it is used. */
+/** One MCP server, in the form that other clients use. `${VAR}` is expanded on use. */
 const mcpServer = z
   .strictObject({
     command: z.string().min(1).optional().describe("Program to start (stdio)."),
@@ -55,8 +55,8 @@ const mcpServer = z
     url: z.string().min(1).optional().describe("Address of a remote server."),
     headers: z.record(z.string(), z.string()).optional().describe("HTTP headers sent to it."),
     type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional().describe("Transport; guessed when left out."),
-    disabled: z.boolean().optional().describe("Keep the entry, do not use it."),
-    enabled: z.boolean().optional().describe("The same, the other way round."),
+    disabled: z.boolean().optional().describe("Keep the entry but do not use it."),
+    enabled: z.boolean().optional().describe("The opposite of `disabled`."),
     timeout: seconds.optional().describe("Seconds a call may take."),
     tools: z.array(z.string()).optional().describe("Only these tools are offered."),
     pml: z
@@ -76,17 +76,17 @@ const mcpServer = z
           .describe(
             "Further connections for calls that ask something, of servers that cannot say which call asks. For a program each is another process. 4 for an address, 0 for a program.",
           ),
-        oauth: serverOauth.optional().describe("How PML makes itself known to a remote server that asks for it."),
+        oauth: serverOauth.optional().describe("Credentials of PML for a remote server that requires a login."),
         changedTools: changedTools.optional().describe("`upstream.changedTools` for this server."),
       })
       .optional()
-      .describe("What only PML knows."),
+      .describe("Settings that only PML reads."),
   })
   .refine((server) => (server.command === undefined) !== (server.url === undefined), {
     message: 'needs either "command" (stdio) or "url" (remote), and not both',
   });
 
-/** Namespaces of PML's own tools; a server of that name could not be told from them. */
+/** Namespaces of PML's own tools; a server of the same name would be ambiguous. */
 const RESERVED_NAMES = ["cap", "dns", "meta", "learn", "skill", "test", "pml", "mcp"];
 
 export function isReservedName(name: string): boolean {
@@ -103,7 +103,7 @@ const toolPattern = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** The one definition of the configuration: validation, types and the reference page come from it. */
+/** The only definition of the configuration: validation, types and the reference page derive from it. */
 export const configSchema = z.strictObject({
   http: z
     .strictObject({
@@ -133,7 +133,7 @@ export const configSchema = z.strictObject({
       poolSize: z.number().int().positive().default(10).describe("Connections to the PostgreSQL server."),
     })
     .prefault({})
-    .describe("Where memory is kept."),
+    .describe("Where PML stores its data."),
   gateway: z
     .strictObject({
       toolNames: z
@@ -158,7 +158,7 @@ export const configSchema = z.strictObject({
         .describe("Tools that stay listed, as `server:tool`, or `server:*` for all of a server."),
     })
     .prefault({})
-    .describe("What clients see."),
+    .describe("The list of tools that clients see."),
   results: z
     .strictObject({
       maxBytes: resultBytes
@@ -166,7 +166,7 @@ export const configSchema = z.strictObject({
         .describe(
           "Largest tool result that is handed over whole; of a larger one the beginning of each part, the rest in pages. 0: no limit.",
         ),
-      ttlSeconds: z.number().int().positive().default(3600).describe("How long the rest is kept."),
+      ttlSeconds: z.number().int().positive().default(3600).describe("How long the full result can be fetched."),
     })
     .prefault({})
     .describe("How much of a tool's result a client gets at once."),
@@ -176,9 +176,9 @@ export const configSchema = z.strictObject({
       callSeconds: seconds
         .default(60)
         .describe("How long a call may take without progress; `timeout` of a server wins."),
-      longestCallSeconds: seconds.default(900).describe("How long a call may take at the most, progress or not."),
-      maxInFlight: z.number().int().positive().default(32).describe("Calls a server gets at once."),
-      maxQueued: z.number().int().nonnegative().default(256).describe("Calls that may wait for a server."),
+      longestCallSeconds: seconds.default(900).describe("Upper limit for a call, with or without progress."),
+      maxInFlight: z.number().int().positive().default(32).describe("Concurrent calls per server."),
+      maxQueued: z.number().int().nonnegative().default(256).describe("Queued calls per server."),
       changedTools: changedTools
         .default("warn")
         .describe(
@@ -193,7 +193,7 @@ export const configSchema = z.strictObject({
       redirectUrl: z
         .url()
         .optional()
-        .describe("Where browsers come back to after a login. Left out: /oauth/callback of the daemon, on loopback."),
+        .describe("Redirect URL after a login. If omitted, /oauth/callback of the daemon, on loopback."),
     })
     .prefault({})
     .describe("The MCP servers behind the gateway."),
@@ -204,15 +204,15 @@ export const configSchema = z.strictObject({
         .number()
         .positive()
         .default(30)
-        .describe("Days a program that never succeeded is kept after it was last tried."),
+        .describe("Days a program that never succeeded is kept after its last attempt."),
       approvalDays: z
         .number()
         .positive()
         .default(90)
-        .describe("Days an approval is kept after it could last be used; the audit log keeps who decided what."),
+        .describe("Days an approval is kept after it expired; the audit log keeps the decision."),
     })
     .prefault({})
-    .describe("What is kept of runs. What was learned from them stays."),
+    .describe("Retention of runs. Memory learned from them is not deleted."),
   curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
   naming: namingSchema.prefault({}).describe("Names of capabilities."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
@@ -223,11 +223,11 @@ export const configSchema = z.strictObject({
         .string()
         .optional()
         .describe(
-          "File with the key that logins are sealed with, 32 bytes in base64 or hex. PML_SECRET_KEY wins. Left out: $PML_HOME/secret.key, and with a PostgreSQL server none.",
+          "File with the key that encrypts logins, 32 bytes in base64 or hex. PML_SECRET_KEY overrides it. If omitted, $PML_HOME/secret.key; with a PostgreSQL server there is no default.",
         ),
     })
     .prefault({})
-    .describe("Secrets in the database."),
+    .describe("Encryption of secrets in the database."),
   scope: scopeSchema,
   signing: signingSchema,
   registry: registrySchema,
@@ -237,7 +237,7 @@ export const configSchema = z.strictObject({
         .number()
         .nonnegative()
         .default(15)
-        .describe("A daemon that was started for a client ends after this long without one; 0 keeps it."),
+        .describe("Minutes without a client after which a daemon that a client started ends; 0 never ends it."),
     })
     .prefault({})
     .describe("The background process."),
@@ -249,7 +249,9 @@ export const configSchema = z.strictObject({
       effects: z
         .record(toolPattern, z.enum(EFFECTS))
         .default({})
-        .describe("What tools do, where their servers say it wrong or not at all; the most specific pattern counts."),
+        .describe(
+          "Annotations of tools that override or complete those of their servers; the most specific pattern applies.",
+        ),
     })
     .prefault({})
     .describe("Patterns of `server:tool` with `*`. `mcp-permissions.yaml` is read as well."),
@@ -262,16 +264,19 @@ export const configSchema = z.strictObject({
         .describe("How long a person has to decide, and how long a granted approval can be used."),
     })
     .prefault({})
-    .describe("What waits for a person."),
+    .describe("Approvals by a person."),
   backup: z
     .strictObject({
-      keep: z.number().int().positive().default(7).describe("How many automatic copies are kept."),
+      keep: z.number().int().positive().default(7).describe("Number of automatic copies to keep."),
     })
     .prefault({})
     .describe("Automatic copies of the embedded database, in PML_HOME/backups."),
   log: z
     .strictObject({
-      level: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("Least level written."),
+      level: z
+        .enum(["debug", "info", "warn", "error", "silent"])
+        .default("info")
+        .describe("Lowest level that is logged."),
       file: z.string().optional().describe("File to write to instead of stderr and PML_HOME/daemon.log."),
     })
     .prefault({})
@@ -280,7 +285,7 @@ export const configSchema = z.strictObject({
     .record(serverName, mcpServer)
     .optional()
     .describe(
-      "The MCP servers behind the gateway, by name, as in the configuration of MCP clients. Left out: the two that ship with PML.",
+      "The MCP servers behind the gateway, by name, as in the configuration of MCP clients. If omitted, the two that ship with PML.",
     ),
 });
 

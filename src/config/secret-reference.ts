@@ -3,7 +3,7 @@ import { PmlError } from "../base/errors.ts";
 import { type Environment, environment } from "./environment.ts";
 import type { SecretReference } from "./schema.ts";
 
-/** The secret that is meant, read each time so that a changed one counts at once. */
+/** Reads the referenced secret each time, so that a changed one applies at once. */
 export function readSecret(reference: SecretReference, env: Environment = environment): string {
   if ("env" in reference) {
     const value = env[reference.env];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A secret is named, not written down: the environment or a file has it. */
+/** A reference to a secret in the environment or in a file, never the secret itself. */
 export const secretReference = z.union([
   z.strictObject({ env: z.string().min(1) }),
   z.strictObject({ file: z.string().min(1) }),

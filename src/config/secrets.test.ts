@@ -30,7 +30,7 @@ test("findSecrets finds them by name, by form and in addresses", () => {
   ]);
 });
 
-test("findSecrets takes references for what they are", () => {
+test("findSecrets ignores references to variables", () => {
   expect(
     findSecrets({
       command: "x",

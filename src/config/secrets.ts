@@ -1,22 +1,22 @@
 import type { McpServerEntry } from "./schema.ts";
 
-/** A value of a server's entry that nobody else should read. */
+/** A secret value in a server's entry. */
 export interface EntrySecret {
-  /** Where it stands in the entry: `env.API_KEY`, `headers.Authorization`, `args[2]`, `url`. */
+  /** Position in the entry: `env.API_KEY`, `headers.Authorization`, `args[2]`, `url`. */
   readonly where: string;
   readonly value: string;
 }
 
 const SECRET_NAME =
   /password|passwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or(?!iz))|credential|cookie/i;
-/** How the tokens of well-known services begin. */
+/** Prefixes of the tokens of well-known services. */
 const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abps]-|AKIA|AIza|eyJ|ntn_|hf_|npm_)[\w.=-]{8,}/;
 const URL_SECRET = /\/\/[^/@\s]*:([^/@\s]+)@|[?&][^=&]*(?:key|token|secret|password)[^=&]*=([^&#\s]+)/i;
 const REFERENCE = /\$\{[^}]*\}/g;
-/** The scheme in front of a credential is not one. */
+/** The scheme before a credential, which is not secret. */
 const SCHEME = /^(?:bearer|basic|token)\s+/i;
 
-/** Secrets that stand in the entry itself; references to variables are none. */
+/** Finds literal secrets in an entry; references to variables are none. */
 export function findSecrets({ env = {}, headers = {}, args = [], url }: McpServerEntry): EntrySecret[] {
   return [
     ...inPairs("env", env),
@@ -42,7 +42,7 @@ function inArguments(args: readonly string[]): EntrySecret[] {
   });
 }
 
-/** `--flag=text`, or text that follows a flag. */
+/** Splits `--flag=text`, or pairs text with the flag before it. */
 function splitArgument(word: string, before: string): { flag: string; text: string } {
   const [, flag, text] = /^(--?[\w-]+)=(.+)$/s.exec(word) ?? [];
   if (flag !== undefined && text !== undefined) return { flag, text };

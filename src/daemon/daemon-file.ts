@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a running daemon is to be found. Written when it can be reached, removed when it ends. */
+/** The address of a running daemon. Written once it can be reached, removed when it ends. */
 export interface DaemonInfo {
   readonly pid: number;
   readonly version: string;
@@ -28,13 +28,13 @@ export function removeDaemonInfo(home: string): void {
   rmSync(join(home, "daemon.json"), { force: true });
 }
 
-/** A file may be left over from a daemon that was killed: only an answer shows that it lives. */
+/** Reads the last known address. A killed daemon leaves its file behind: only an answer proves that it runs. */
 export function readDaemonAddress(home: string): DaemonAddress | undefined {
   try {
     const info = JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")) as DaemonInfo;
     return { ...info, token: readFileSync(join(home, "token"), "utf8").trim() };
   } catch {
-    return undefined; // no daemon has run here, or its file is half gone: both mean none is known
+    return undefined; // no daemon has run here, or its file is half written: none is known either way
   }
 }
 
@@ -46,17 +46,17 @@ export function readDecisionKey(home: string): string | undefined {
   }
 }
 
-/** Of the gateway: for its HTTP interface, MCP included. */
+/** Returns the token for the gateway's HTTP interface, MCP included. */
 export function ensureToken(home: string): string {
   return ensureSecret(join(home, "token"));
 }
 
-/** Of the person: for deciding what agents may do. No client of the gateway ever gets it. */
+/** Returns the key a person needs to decide what agents may do. No client of the gateway ever gets it. */
 export function ensureDecisionKey(home: string): string {
   return ensureSecret(join(home, "decision-key"));
 }
 
-/** A secret stays the same over restarts, so that what was configured with it goes on working. */
+/** Creates the secret once and keeps it over restarts, so that configured clients keep working. */
 function ensureSecret(path: string): string {
   try {
     writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });

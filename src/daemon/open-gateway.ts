@@ -13,9 +13,9 @@ import { createStdioConnections, type StdioConnections } from "../mcp/transport/
 
 export interface OpenGateway extends Disposable {
   readonly gateway: Gateway;
-  /** Clients that came through a shim. */
+  /** Connections of clients that use a shim. */
   readonly shims: StdioConnections;
-  /** Clients that speak HTTP. */
+  /** Connections of clients that use HTTP. */
   readonly endpoint: HttpEndpoint;
   readonly count: (kind: OpenKind) => number;
 }
@@ -26,11 +26,11 @@ export interface GatewayParts {
   readonly token: string;
   readonly log: Logger;
   readonly onLimitReached: (key: string) => void;
-  /** Where people reach this daemon, once it listens. */
+  /** The daemon's address for people; known once it listens. */
   readonly url: () => string;
 }
 
-/** The gateway and the ways into it. Shims and endpoint are ended by whoever serves them, before the rest. */
+/** Opens the gateway and its endpoints. The server disposes of shims and endpoint itself, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
   const { upstreams, usage, results } = app;

@@ -9,7 +9,7 @@ function answer(id: unknown, result: unknown = {}): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }
 
-test("a request is open until its answer, and ids keep their type", () => {
+test("PendingRequests keeps a request open until its answer, and ids keep their type", () => {
   const pending = new PendingRequests();
   pending.noteRequest(request(1, "tools/list"));
   pending.noteRequest(request("1", "tools/call"));
@@ -17,14 +17,14 @@ test("a request is open until its answer, and ids keep their type", () => {
   expect(pending.open.map(({ method }) => method)).toEqual(["tools/call"]);
 });
 
-test("a cancelled request is not open any more", () => {
+test("PendingRequests closes a cancelled request", () => {
   const pending = new PendingRequests();
   pending.noteRequest(request(7, "tools/call"));
   pending.noteRequest(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } }));
   expect(pending.open).toEqual([]);
 });
 
-test("an answer of megabytes is recognised, with its id in front or at the end", () => {
+test("PendingRequests recognises an answer of megabytes, with its id in front or at the end", () => {
   const pending = new PendingRequests();
   const big = "x".repeat(100_000);
   pending.noteRequest(request(1, "a"));
@@ -34,7 +34,7 @@ test("an answer of megabytes is recognised, with its id in front or at the end",
   expect(pending.open).toEqual([]);
 });
 
-test("a request of the server to the client answers nothing, wherever its id is", () => {
+test("PendingRequests ignores a request of the server to the client, wherever its id is", () => {
   const pending = new PendingRequests();
   pending.noteRequest(request(1, "tools/call"));
   pending.noteAnswer(request(1, "elicitation/create"));
@@ -42,7 +42,7 @@ test("a request of the server to the client answers nothing, wherever its id is"
   expect(pending.open).toHaveLength(1);
 });
 
-test("the handshake is repeated only once it was answered", () => {
+test("PendingRequests repeats the handshake only once it was answered", () => {
   const pending = new PendingRequests();
   pending.noteRequest(request(0, "initialize"));
   expect(pending.handshake).toBeUndefined();
@@ -52,12 +52,12 @@ test("the handshake is repeated only once it was answered", () => {
   expect(pending.handshake?.initialized).toContain("notifications/initialized");
 });
 
-test("reading may be asked again, a tool call may not", () => {
+test("isRepeatable accepts reads and refuses a tool call", () => {
   expect(isRepeatable({ id: 1, method: "tools/list", line: "" })).toBe(true);
   expect(isRepeatable({ id: 1, method: "tools/call", line: "" })).toBe(false);
 });
 
-test("a line that is not JSON changes nothing", () => {
+test("PendingRequests ignores a line that is not JSON", () => {
   const pending = new PendingRequests();
   pending.noteRequest("not json");
   pending.noteAnswer("[1]");

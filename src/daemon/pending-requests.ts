@@ -1,31 +1,31 @@
-/** A client's request that has not been answered yet. */
+/** A client's unanswered request. */
 export interface PendingRequest {
   readonly id: unknown;
   readonly method: string;
   readonly line: string;
 }
 
-interface Message {
+interface JsonRpcMessage {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: { readonly requestId?: unknown };
 }
 
 /**
- * What a shim must remember of a conversation so that it can go on with another daemon: the opening
- * handshake, and which requests are still open.
+ * Records the part of a conversation that a shim needs to continue with another daemon: the opening handshake and the
+ * open requests.
  */
 export class PendingRequests {
   readonly #open = new Map<string, PendingRequest>();
   #initialize: PendingRequest | undefined;
   #initialized: string | undefined;
 
-  /** Notes a line on its way from the client. */
+  /** Records a line from the client. */
   noteRequest(line: string): void {
     const { id, method, params } = parse(line);
-    if (typeof method !== "string") return; // an answer of the client to a question of ours
+    if (typeof method !== "string") return; // the client's answer to a request of ours
     if (id !== undefined) {
-      if (typeof id !== "string" && typeof id !== "number") return; // nobody can answer that
+      if (typeof id !== "string" && typeof id !== "number") return; // no answer could carry such an id
       const request = { id, method, line };
       this.#open.set(key(id), request);
       if (method === "initialize") this.#initialize = request;
@@ -33,7 +33,7 @@ export class PendingRequests {
     else if (method === "notifications/cancelled") this.#open.delete(key(params?.requestId));
   }
 
-  /** Notes a line on its way to the client. */
+  /** Records a line to the client. */
   noteAnswer(line: string): void {
     const id = readAnswerId(line);
     if (id !== undefined) this.#open.delete(key(id));
@@ -47,14 +47,14 @@ export class PendingRequests {
     this.#open.delete(key(request.id));
   }
 
-  /** What has to be said to a new daemon before anything else: an answered handshake, once more. */
+  /** The messages that open a connection to a new daemon: the handshake again, if it was answered. */
   get handshake(): { initialize: PendingRequest; initialized: string | undefined } | undefined {
     if (this.#initialize === undefined || this.#open.has(key(this.#initialize.id))) return undefined;
     return { initialize: this.#initialize, initialized: this.#initialized };
   }
 }
 
-/** Methods that may be asked twice: they read, or set what is already set. A tool call is not among them. */
+/** Methods that are safe to repeat: they read, or set what is already set. A tool call is not among them. */
 const REPEATABLE = new Set([
   "completion/complete",
   "initialize",
@@ -76,7 +76,7 @@ export function isRepeatable({ method }: PendingRequest): boolean {
   return REPEATABLE.has(method);
 }
 
-/** A subscription is answered when it ends; until then it only brings notifications. */
+/** False for a subscription: its answer only comes when it ends. */
 export function isAnswered({ method }: PendingRequest): boolean {
   return method !== "subscriptions/listen";
 }
@@ -92,7 +92,7 @@ const ID_FIRST = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID},"(?:result
 const ID_LAST = new RegExp(String.raw`,"jsonrpc":"2\.0","id":${ID}\}$`);
 const LONGEST_ID = 300;
 
-/** Results can be megabytes, and all pass through here: they are not parsed only to learn which request they answer. */
+/** Finds the id without parsing: results can be megabytes, and all pass through here. */
 function readAnswerId(line: string): unknown {
   const found =
     ID_FIRST.exec(line.slice(0, LONGEST_ID)) ??
@@ -102,16 +102,16 @@ function readAnswerId(line: string): unknown {
   return method === undefined ? id : undefined;
 }
 
-function parse(line: string): Message {
+function parse(line: string): JsonRpcMessage {
   try {
     const message: unknown = JSON.parse(line);
     return typeof message === "object" && message !== null ? message : {};
   } catch {
-    return {}; // not JSON: passed on as it is, the daemon says so
+    return {}; // not JSON: the daemon answers with the error
   }
 }
 
-/** 1 and "1" are different ids. */
+/** Distinguishes the ids 1 and "1". */
 function key(id: unknown): string {
   return typeof id === "string" ? `"${id}"` : String(id);
 }

@@ -2,7 +2,6 @@ import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app/app.ts";
-import { collectWhenQuiet } from "../base/collect-garbage.ts";
 import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -19,7 +18,6 @@ import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import { describeTools } from "../catalogue/describe-tools.ts";
 import { reportNames } from "../catalogue/name-report.ts";
 import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
-import { optimizeEarly } from "../base/optimize-early.ts";
 import { version } from "../base/package-info.ts";
 import {
   type DaemonInfo,
@@ -34,16 +32,16 @@ import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
   readonly config: Config;
-  /** Reads the configuration again, from where it came. */
+  /** Reads the configuration again, from its original sources. */
   readonly reload: () => Config;
-  /** End after `daemon.idleMinutes` without a client. */
+  /** Ends the daemon after `daemon.idleMinutes` without a client. */
   readonly exitWhenIdle: boolean;
   readonly onReady: (info: DaemonInfo) => void;
-  /** The database died: there is nothing left to end in order, so this must end the process. */
+  /** Must end the process: the database died, so nothing can shut down in order. */
   readonly onLost: (error: Error) => void;
 }
 
-/** The owner of a PML_HOME, from taking the lock to letting it go. Resolves when it was asked to end. */
+/** Owns a PML_HOME from acquiring the lock to releasing it. Resolves after a request to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
@@ -84,7 +82,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
     },
     log,
   });
-  // ended first, or the server would wait for them
+  // Disposed first: the server would wait for their connections.
   await using _endpoint = endpoint;
   await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
@@ -98,13 +96,11 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _watch = watchConfig({ config, reload, app, configureGateway, log });
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
-  optimizeEarly();
   app.upstreams.connectInBackground();
-  using _collector = collectWhenQuiet();
   log.info({ reason: await stop.promise }, "ending");
 }
 
-/** In the foreground somebody may watch stderr; in the background that is the log file itself. */
+/** Logs to stderr as well in the foreground; in the background stderr is the log file itself. */
 function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
   if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
   const file = daemonLogFile(home);
@@ -129,8 +125,8 @@ function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSett
 
 function openLog(config: Config, ...keys: string[]): Logger {
   const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, ...keys) });
-  // Libraries warn on the console; there it would be neither a line of JSON nor free of secrets.
-  const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "a library warns");
+  // Redirects warnings of libraries: on the console they would be neither JSON nor free of secrets.
+  const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "warning of a library");
   Object.assign(console, { warn });
   return log;
 }
@@ -161,7 +157,7 @@ async function describeApp(app: App): Promise<Record<string, unknown>> {
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** The first signal asks for a clean end; a second one means now. */
+/** The first signal shuts down in order, the second one at once. */
 function stopOnSignals(stop: (reason: string) => void): Disposable {
   let asked = false;
   const onSignal = (signal: NodeJS.Signals): void => {

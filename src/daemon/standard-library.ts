@@ -11,11 +11,11 @@ import { capabilityWireName } from "../catalogue/wire-names.ts";
 export interface LibraryParts {
   readonly scope: Scope;
   readonly approvalUrl: (id: string) => string;
-  /** Which the library is part of. */
+  /** The gateway that the library is part of. */
   readonly gateway: () => Gateway;
 }
 
-/** PML's own server, over the operations of the app. */
+/** Creates PML's own MCP server over the operations of the app. */
 export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }: LibraryParts): PmlStdServer {
   const { registry, engine, names, curator, upstreams } = app;
   const capabilities = new CapabilityServer({
@@ -41,14 +41,14 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
       })),
     stats: async (asker, since) => ({
       ...(await names.stats(asker, since)),
-      // Proposals for what others keep to themselves are nobody else's business, not even their number.
+      // Only the owner sees counts: they would reveal other principals' private proposals.
       ...(asker.principal === OWNER ? { naming: await curator.stats(scope) } : {}),
     }),
     more: [createCurate({ curator, scope }, "learn:curate")],
   });
 }
 
-/** Everything that can be called: PML's own, capabilities, tools of servers. */
+/** Lists everything callable: PML's own tools, capabilities, tools of servers. */
 async function listKnown(gateway: Gateway, server: CapabilityServer, asker: Asker): Promise<KnownTool[]> {
   const named = await server.listTools(asker);
   const { surface, ownTools } = gateway;

@@ -10,7 +10,7 @@ import { packageRoot } from "../base/package-info.ts";
 import { type DaemonAddress, daemonLogFile, readDaemonAddress } from "./daemon-file.ts";
 import { isAlive } from "./daemon-client.ts";
 
-/** What a daemon that runs in the background tells whoever started it. */
+/** The message of a background daemon to the process that started it. */
 export type StartReport = { readonly kind: "ready" } | { readonly kind: "failed"; readonly error: ErrorReport };
 
 export interface StartOptions {
@@ -23,8 +23,8 @@ const START_LIMIT_MS = 60_000;
 const LOOK_AGAIN_MS = 40;
 
 /**
- * The daemon of a PML_HOME, started if none answers. Of many processes that try at once, one starts
- * it and the others wait for that; if the starter dies, the next one takes its turn.
+ * Finds the daemon of a PML_HOME, or starts it. When many processes try at once, one starts it and the others wait; if
+ * the starter dies, the next one takes over.
  */
 export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress> {
   const deadline = Date.now() + START_LIMIT_MS;
@@ -47,7 +47,7 @@ export async function findDaemon(home: string): Promise<DaemonAddress | undefine
 }
 
 async function startDaemon({ home, serveArguments }: StartOptions): Promise<void> {
-  // For what is said outside the log: an early failure, a crash.
+  // Receives output outside of the logger: an early failure, a crash.
   const log = openSync(daemonLogFile(home), "a", 0o600);
   const child = spawn(
     process.execPath,
@@ -61,7 +61,7 @@ async function startDaemon({ home, serveArguments }: StartOptions): Promise<void
   ]);
   if (child.connected) child.disconnect();
   child.unref();
-  // Another owner may have come up meanwhile, and that is as good.
+  // Another owner may have started meanwhile, which is just as good.
   if (report.kind === "failed" && report.error.code !== "store_busy") throw fromErrorReport(report.error);
 }
 

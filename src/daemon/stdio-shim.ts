@@ -2,7 +2,6 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { EXIT, toErrorReport } from "../base/errors.ts";
 import { readLines, WholeLines } from "../base/lines.ts";
 import { GOODBYE } from "../mcp/transport/stdio-bridge.ts";
-import { optimizeEarly } from "../base/optimize-early.ts";
 import { openStdio } from "./daemon-client.ts";
 import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
@@ -16,17 +15,17 @@ export interface ShimOptions {
   readonly errors: Writable;
 }
 
-/** How often a shim whose daemon was ended on purpose looks whether somebody started it again. */
+/** Poll interval of a shim whose daemon was ended on purpose. */
 const LOOK_FOR_DAEMON_MS = 2_000;
 const ADOPTION_ATTEMPTS = 10;
-/** How long answers may still come after the client has closed its end, from a daemon that runs or is starting. */
+/** Time limits for answers after the client has closed its end, from a running and from a starting daemon. */
 const LAST_ANSWERS_MS = 2_500;
 const LAST_START_MS = 15_000;
 
 /**
- * What MCP clients start: passes lines between the client and the daemon of the PML_HOME, starts that
- * when there is none, and moves to the next one when it dies, without the client noticing.
- * Resolves with the exit code when the client closes its end.
+ * Runs as an MCP client's stdio server: passes lines between the client and the daemon of the PML_HOME, starts a daemon
+ * if none runs, and moves to the next one when it dies, without the client noticing. Resolves with the exit code when
+ * the client closes its end.
  */
 export async function runShim(options: ShimOptions): Promise<number> {
   const shim = new Shim(options);
@@ -36,7 +35,7 @@ export async function runShim(options: ShimOptions): Promise<number> {
 class Shim {
   readonly #options: ShimOptions;
   readonly #pending = new PendingRequests();
-  /** What came while there was no daemon, in whole lines. */
+  /** Lines received while there was no daemon. */
   #waiting: Buffer[] = [];
   #daemon: Duplex | undefined;
   #adoptedAt = 0;
@@ -81,7 +80,7 @@ class Shim {
     } else this.#pass(whole, this.#daemon);
   }
 
-  /** A client that writes its requests and closes at once still gets its answers; a dead one needs none. */
+  /** Answers the requests of a client that writes and closes at once; a dead client needs none. */
   async #finish(): Promise<number> {
     const parent = process.ppid;
     const closed = Date.now();
@@ -94,7 +93,7 @@ class Shim {
     return EXIT.ok;
   }
 
-  /** First it is on its way, then it is noted: nobody answers before this turn of the event loop is over. */
+  /** Sends before recording: no answer can arrive within this turn of the event loop. */
   #pass(whole: Buffer, daemon: Duplex): void {
     const { input } = this.#options;
     if (!daemon.write(whole)) holdBack(input, daemon);
@@ -109,7 +108,7 @@ class Shim {
       .finally(() => (this.#connecting = false));
   }
 
-  /** A daemon may die between being found and being adopted: then it is looked for again. */
+  /** Retries, because a daemon may die between being found and being adopted. */
   async #findAndAdopt(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const address = await ensureDaemon(this.#options);
@@ -138,10 +137,9 @@ class Shim {
     if (daemon.destroyed) throw new Error("the daemon ended while it was adopted");
     this.#daemon = daemon;
     this.#adoptedAt = Date.now();
-    optimizeEarly();
   }
 
-  /** The new daemon must know what the client agreed on with the old one; the client must not see it twice. */
+  /** Repeats the client's handshake to a new daemon and hides its answer from the client. */
   async #repeatHandshake(daemon: Duplex): Promise<void> {
     const { handshake } = this.#pending;
     if (handshake === undefined) return;
@@ -173,11 +171,11 @@ class Shim {
     });
     const end = (): void => {
       daemon.destroy();
-      if (this.#daemon !== daemon) return; // it was not adopted yet, and whoever is at it will notice
+      if (this.#daemon !== daemon) return; // it was not adopted yet; the adoption notices
       this.#daemon = undefined;
       if (!goodbye || this.#pending.open.length > 0) this.#connect();
     };
-    // a reset connection ends the daemon's output as much as a closed one does
+    // A reset connection ends the daemon's output as a closed one does.
     daemon.once("end", end).on("error", end).once("close", end).resume();
   }
 
@@ -201,7 +199,7 @@ function withoutGoodbye(whole: Buffer): Buffer {
   return Buffer.concat([whole.subarray(0, start), whole.subarray(start + GOODBYE_LINE.length)]);
 }
 
-/** Reads up to the answer to a request of the shim's own; what comes after it stays to be read. */
+/** Reads up to the answer to a request of the shim itself; leaves the rest unread. */
 function skipAnswer(daemon: Duplex, id: string): Promise<void> {
   let received = Buffer.alloc(0);
   return new Promise((resolve, reject) => {
@@ -219,7 +217,7 @@ function skipAnswer(daemon: Duplex, id: string): Promise<void> {
   });
 }
 
-/** Reads no further until what was read has room where it goes. */
+/** Pauses the source until the target has drained. */
 function holdBack(source: Readable, target: Writable): void {
   source.pause();
   const goOn = (): void => {

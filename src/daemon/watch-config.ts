@@ -8,57 +8,57 @@ import type { Logger } from "../base/log.ts";
 import { permissionsFiles } from "../permissions/read-rules.ts";
 
 export interface ConfigWatch {
-  /** What the daemon was started with. */
+  /** The configuration the daemon started with. */
   readonly config: Config;
   /** Reads all sources again, as at the start. */
   readonly reload: () => Config;
-  /** What takes over changed servers and permissions. */
+  /** Applies changed servers and permissions. */
   readonly app: Pick<App, "configureServers" | "permissions">;
-  /** Takes over what clients see. */
+  /** Applies the settings that clients see. */
   readonly configureGateway: (config: Config) => void;
   readonly log: Logger;
 }
 
-/** Looking is cheap, and unlike a notification it also works for files that editors replace. */
-const LOOK_EVERY_MS = 500;
+/** Polls: that is cheap and, unlike a notification, also works for files that editors replace. */
+const POLL_MS = 500;
 
 /**
- * Takes over changed servers and permissions while the daemon runs. A file that cannot be used changes no
- * server, but until it can be used nothing is permitted: it may be about to forbid something.
+ * Applies changed servers and permissions while the daemon runs. An invalid file changes no server, but suspends all
+ * permissions until it is valid again: it may be about to forbid something.
  */
 export function watchConfig(watch: ConfigWatch): AsyncDisposable {
   const { config, log } = watch;
   const file = config.file ?? join(config.home, "pml.json");
-  const takeOver = createTakeOver(watch, file);
+  const applier = createConfigApplier(watch, file);
   let applying = Promise.resolve();
   const onChange = ({ nlink }: Stats, before: Stats): void => {
-    if (nlink === 0 && before.nlink === 0) return; // watching a file that does not exist begins with such a call
-    if (nlink === 0) log.warn({ file }, "the configuration file is gone; nothing was changed");
-    else applying = applying.then(takeOver.everything); // one after the other, the last one counts
+    if (nlink === 0 && before.nlink === 0) return; // watching a missing file starts with such a call
+    if (nlink === 0) log.warn({ file }, "the configuration file was deleted; nothing was changed");
+    else applying = applying.then(applier.everything); // in sequence, so that the last change wins
   };
   const onPermissions = ({ nlink }: Stats, before: Stats): void => {
-    if (nlink > 0 || before.nlink > 0) applying = applying.then(takeOver.permissions);
+    if (nlink > 0 || before.nlink > 0) applying = applying.then(applier.permissions);
   };
   const watched: [string, (now: Stats, before: Stats) => void][] = [
     [file, onChange],
     ...permissionsFiles(config).map((each): [string, typeof onPermissions] => [each, onPermissions]),
   ];
-  for (const [path, listener] of watched) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, listener);
-  applying = takeOver.everything(); // it may have changed while the daemon started
+  for (const [path, listener] of watched) watchFile(path, { interval: POLL_MS, persistent: false }, listener);
+  applying = applier.everything(); // the file may have changed while the daemon started
   return {
     async [Symbol.asyncDispose]() {
       for (const [path, listener] of watched) unwatchFile(path, listener);
-      await applying; // or it would start servers after all others have ended
+      await applying; // otherwise it would start servers after all others have ended
     },
   };
 }
 
-interface TakeOver {
+interface ConfigApplier {
   readonly everything: () => Promise<void>;
   readonly permissions: () => void;
 }
 
-function createTakeOver({ config, reload, app, configureGateway, log }: ConfigWatch, file: string): TakeOver {
+function createConfigApplier({ config, reload, app, configureGateway, log }: ConfigWatch, file: string): ConfigApplier {
   const { permissions } = app;
   let current = config;
   let readable = true;
@@ -70,7 +70,7 @@ function createTakeOver({ config, reload, app, configureGateway, log }: ConfigWa
       readable = false;
       permissions.denyAll(error);
       const { message, hint } = toErrorReport(error);
-      log.error({ file, error: message, hint }, "the changed configuration cannot be used; nothing was changed");
+      log.error({ file, error: message, hint }, "the changed configuration is invalid; nothing was changed");
     }
     return readable;
   };
@@ -78,7 +78,8 @@ function createTakeOver({ config, reload, app, configureGateway, log }: ConfigWa
     if (!readable) return;
     permissions.configure(current);
     const { problem } = permissions;
-    if (problem !== undefined) log.error({ error: problem.message, hint: problem.hint }, "nothing is permitted");
+    if (problem !== undefined)
+      log.error({ error: problem.message, hint: problem.hint }, "permissions are suspended: nothing is permitted");
   };
   return {
     permissions: takeOverPermissions,
@@ -87,14 +88,14 @@ function createTakeOver({ config, reload, app, configureGateway, log }: ConfigWa
       if (!readAgain()) return;
       takeOverPermissions();
       const waiting = changedSettings(config, current);
-      if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings count from the next start on");
+      if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings take effect after a restart");
       configureGateway(current);
       if (isDeepStrictEqual(mcpServers, current.mcpServers)) return;
       try {
         await app.configureServers(current);
-        log.info({ file }, "the changed servers were taken over");
+        log.info({ file }, "applied the changed servers");
       } catch (error) {
-        log.error({ file, error: toErrorReport(error).message }, "the changed servers could not be taken over");
+        log.error({ file, error: toErrorReport(error).message }, "cannot apply the changed servers");
       }
     },
   };

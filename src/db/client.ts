@@ -1,34 +1,34 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Tables } from "./tables.ts";
 
-/** Tables by name, with typed columns. Stores take this, or a transaction of it. */
+/** The typed tables. Stores take this, or a transaction of it. */
 export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
 
 export interface ListenHandlers {
   readonly onNotification: (payload: string) => void;
-  /** Called once listening has begun and after every gap, since notices may have been missed. */
+  /** Called once listening has begun and after every gap, because notifications may have been missed. */
   readonly onReconnect: () => void;
 }
 
-export interface Listening {
+export interface ListenHandle {
   close(): Promise<void>;
 }
 
-/** An open database. The embedded engine and a PostgreSQL server both speak the wire protocol to it. */
+/** An open database. The `pg` driver speaks the wire protocol to the embedded engine and to a server alike. */
 export interface DatabaseClient extends AsyncDisposable {
   readonly engine: "pglite" | "postgres";
   readonly db: Db;
-  /** Statements as plain text, several at once when there are no values: for job queue and migrations. */
+  /** Runs plain text, several statements at once if there are no values: for job queue and migrations. */
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
-  /** One statement that is planned once per connection: for large ones that run often. Equal names, equal texts. */
+  /** Runs a statement that is planned once per connection: for large, frequent ones. Equal names need equal texts. */
   executePrepared(name: string, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /**
-   * Has the listener called before anything is asked, so that what it asks for comes first: for work that may wait
-   * until somebody could miss it. Only where all questions are answered one after the other.
+   * Calls the listener before each query, so that a query it sends comes first: for write-behind work that must be
+   * visible to the next reader. Only on an engine that runs all queries in sequence.
    */
   beforeUse?(listener: () => void): void;
-  listen(channel: string, handlers: ListenHandlers): Promise<Listening>;
-  /** Resolves with the reason when the engine has died under us. Nothing can be asked of it after that. */
+  listen(channel: string, handlers: ListenHandlers): Promise<ListenHandle>;
+  /** Resolves with the reason when the engine has died. All later queries fail. */
   readonly lost: Promise<Error>;
 }

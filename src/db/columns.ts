@@ -1,11 +1,11 @@
 import type { ColumnType } from "kysely";
 
-/** A column the database fills in when the writer leaves it out. */
+/** A column that the database fills in if the writer omits it. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>;
-/** timestamptz comes back as Date; a writer may leave it to the database. */
+/** timestamptz, read as Date; a writer may omit it. */
 export type CreatedAt = ColumnType<Date, Date | string | undefined, never>;
 export type Time = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-/** jsonb goes in as JSON text and comes back parsed. */
+/** jsonb, written as JSON text and read as a parsed value. */
 export type Json = ColumnType<unknown, string | null | undefined, string | null>;
 export type RequiredJson = ColumnType<unknown, string, string>;
 export type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;

@@ -24,9 +24,8 @@ interface EmscriptenModule {
 }
 
 /**
- * PGlite's node file system never calls fsync: after a power cut the database is lost or will not
- * open. This one does. It counts, so that the worker can prove at start that commits reach the disk,
- * and tell when a checkpoint is due.
+ * PGlite's node file system never calls fsync: after a power cut the database is lost or will not open. This one does,
+ * and counts: the worker proves at start that commits are durable, and knows when a checkpoint is due.
  */
 export class DurableFS extends NodeFS {
   fsyncs = 0;
@@ -60,9 +59,9 @@ export class DurableFS extends NodeFS {
 export function durableOptions(fs: DurableFS): PGliteOptions {
   const settings = {
     wal_sync_method: "fsync",
-    // all of it is in memory from the start; a page that is not in it comes from the system's cache
+    // Allocated in full at the start; the system's cache serves all other pages.
     shared_buffers: "8MB",
-    // there is one, and room is kept for the locks of each
+    // There is one connection, and each slot reserves memory for its locks.
     max_connections: "10",
     max_wal_size: "64MB",
     min_wal_size: "32MB",

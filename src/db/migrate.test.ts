@@ -38,26 +38,26 @@ test("released migrations are never edited", () => {
 });
 
 describe.each(engines)("migrate on %s", (engine) => {
-  test("a second run changes nothing", async () => {
+  test("changes nothing when it runs again", async () => {
     await using client = await openTestDatabase(engine);
     const before = await readColumns(client);
     await migrate(client.db);
     expect(await readColumns(client)).toEqual(before);
   });
 
-  test("a database of a newer PML is refused and left alone", async () => {
+  test("refuses the database of a newer PML and leaves it unchanged", async () => {
     await using client = await openTestDatabase(engine);
     await client.execute("INSERT INTO pml_migration (name, timestamp) VALUES ('9999_future', 'now')");
     await expect(migrate(client.db)).rejects.toMatchObject({ code: "schema_newer", message: /9999_future/ });
   });
 
-  test("the table types say what the schema has, column by column", async () => {
+  test("gives every table the columns of its type", async () => {
     await using client = await openTestDatabase(engine);
     expect(readTableTypes()).toEqual(await readColumns(client));
   });
 });
 
-test("whichever migration a database is at, it comes up with what it holds", async () => {
+test("migrate upgrades a database from every earlier migration and keeps its data", async () => {
   for (let at = 1; at <= migrationFiles.length; at++) {
     await using client = await openPostgres({ url: await createServerDatabase(), poolSize: 1 });
     await migrateUpTo(client.db, at);
@@ -69,7 +69,7 @@ test("whichever migration a database is at, it comes up with what it holds", asy
   }
 });
 
-test("of four that migrate one server at once, one does it and all succeed", async () => {
+test("migrate runs once when four processes try at the same time, and all succeed", async () => {
   const url = await createServerDatabase();
   const clients = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, poolSize: 2 })));
   await Promise.all(clients.map(({ db }) => migrate(db)));
@@ -105,7 +105,7 @@ interface InterfaceNode {
   };
 }
 
-/** The interfaces of the tables, read from their text since types are gone when it runs. */
+/** Reads the table interfaces from their source, because types do not exist at run time. */
 function readTableTypes(): Record<string, string[]> {
   const here = new URL("./", import.meta.url);
   const files = readdirSync(here).filter((name) => name.endsWith("tables.ts"));

@@ -7,12 +7,12 @@ import type { Db } from "./client.ts";
 const MIGRATION_TABLE = "pml_migration";
 const folder = new URL("./migrations/", import.meta.url);
 
-/** Brings the schema up to this version of PML. Several processes may try at once; one does it. */
+/** Upgrades the schema to this version of PML. Several processes may try at once; one does it. */
 export async function migrate(db: Db): Promise<void> {
   const migrations = await readMigrations();
   const applied = await readApplied(db);
   refuseNewerSchema(applied, migrations);
-  if (applied.length === Object.keys(migrations).length) return; // as nearly always; the migrator takes far longer to see it
+  if (applied.length === Object.keys(migrations).length) return; // the usual case; the migrator takes far longer to find that out
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => migrations },

@@ -15,7 +15,7 @@ async function walBytes(home: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-test("what was committed is there when the directory is opened again", async () => {
+test("openEmbedded finds all committed data when it opens the directory again", async () => {
   await using home = await makeFolder();
   {
     using ownership = acquireOwnership(home.path);
@@ -28,7 +28,7 @@ test("what was committed is there when the directory is opened again", async () 
   expect(await client.db.selectFrom("scope_version").select("org").execute()).toEqual([{ org: "a" }]);
 });
 
-test("the WAL stays small, also in one long transaction", async () => {
+test("openEmbedded keeps the WAL small, also in one long transaction", async () => {
   await using home = await makeFolder();
   using ownership = acquireOwnership(home.path);
   await using client = await openEmbedded(ownership);
@@ -54,13 +54,13 @@ test.each([
   expect(lost.message).toContain(reason);
 });
 
-test("a second opener is refused, in the same process too", async () => {
+test("acquireOwnership refuses a second opener, in the same process too", async () => {
   await using home = await makeFolder();
   using _ownership = acquireOwnership(home.path);
   expect(() => acquireOwnership(home.path)).toThrow(`${home.path} is owned by another process (pid ${process.pid})`);
 });
 
-test("ownership can be taken again once it was given back", async () => {
+test("acquireOwnership succeeds again after a release", async () => {
   await using home = await makeFolder();
   acquireOwnership(home.path)[Symbol.dispose]();
   using again = acquireOwnership(home.path);

@@ -15,12 +15,13 @@ export function dataDirectory(home: string): string {
   return join(home, "data");
 }
 
-/** Opens the embedded database of a PML_HOME. Only its owner can: the lock is part of the argument. */
+/** Opens the embedded database of a PML_HOME. Requires ownership: the lock is part of the argument. */
 export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient> {
   const directory = dataDirectory(home);
   await prepareDataDirectory(directory);
   const { worker, lost } = await startWorker(directory);
-  // One session, so one connection: a transaction holds it, everything else queues behind it.
+  // The engine has one session, so there is one connection: a transaction holds it and everything else queues behind
+  // it.
   const pool = new EmbeddedPool({
     ...connectionDefaults,
     user: "postgres",
@@ -59,7 +60,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
 class EmbeddedPool extends pg.Pool {
   readonly beforeUse: (() => void)[] = [];
 
-  // Everything comes through here, what the pool's other methods ask for included.
+  // All queries pass through here, those of the pool's other methods included.
   override connect(...given: unknown[]): Promise<pg.PoolClient> {
     for (const listener of this.beforeUse) listener();
     return super.connect(...(given as []));
@@ -75,7 +76,7 @@ async function startWorker(directory: string): Promise<{ worker: Worker; lost: P
   const worker = new Worker(script, {
     workerData: directory,
     name: "pglite",
-    // Its own garbage is small; the default would let it grow to many times that before it is collected.
+    // Its live heap is small; the default would let garbage grow to many times that before a collection.
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
   const lost = whenLost(worker);
@@ -92,7 +93,7 @@ function whenReady(worker: Worker): Promise<undefined> {
   });
 }
 
-/** Resolves with the reason when the thread fails or ends without having been asked to. */
+/** Resolves with the reason when the thread fails or exits unexpectedly. */
 export function whenLost(worker: Worker): Promise<Error> {
   return new Promise((resolve) => {
     worker.on("error", resolve);

@@ -15,7 +15,7 @@ export interface PostgresOptions {
 export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<DatabaseClient> {
   const connection = { ...connectionDefaults, ...parseUrl(url), connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
   const pool = new pg.Pool({ ...connection, max: poolSize });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces a broken idle connection; without a listener the error would end the process.
   pool.on("error", () => undefined);
   try {
     await checkServer(pool, url);
@@ -25,7 +25,7 @@ export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<
   }
   return {
     engine: "postgres",
-    lost: new Promise(() => undefined), // a server may go and come back; each query then says so
+    lost: new Promise(() => undefined), // a server may go and come back; each query then reports it
     db: createDb(pool),
     execute: (text, values) => executeText(pool, text, values),
     executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
@@ -34,7 +34,7 @@ export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<
   };
 }
 
-/** Without the password: for messages, logs and status. */
+/** Formats the URL without its password, for messages, logs and status. */
 export function describeUrl(url: string): string {
   try {
     const { username, host, pathname } = new URL(url);

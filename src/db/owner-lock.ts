@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PmlError } from "../base/errors.ts";
 import { type FileLock, tryFileLock } from "../base/file-lock.ts";
 
-/** The right to open what lies under a PML_HOME. One process at a time has it, until it ends. */
+/** The exclusive right of one process to open the data under a PML_HOME, until it ends. */
 export interface Ownership extends Disposable {
   readonly home: string;
 }
@@ -23,7 +23,7 @@ export function ensureHome(home: string): void {
   }
 }
 
-/** Whether some process has the right now. */
+/** True if a process holds the lock now. */
 export function isOwned(home: string): boolean {
   const lock = tryFileLock(join(home, "owner.lock"));
   lock?.[Symbol.dispose]();
@@ -42,7 +42,7 @@ function takeLock(home: string): FileLock | undefined {
   }
 }
 
-/** Only for messages: who owns a directory is decided by the lock, never by this file. */
+/** Only for messages: the lock decides about ownership, never this file. */
 function ownerFile(home: string): string {
   return join(home, "owner.pid");
 }

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { collectWhenQuiet } from "../base/collect-garbage.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { compileEngine } from "./engine-module.ts";
@@ -10,8 +9,8 @@ import { findEngineDeath } from "./wire-answer.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
- * The thread that runs the embedded engine: wire-protocol bytes in, wire-protocol bytes out. It is a
- * thread because the engine blocks while it works, and the gateway must go on answering meanwhile.
+ * The thread that runs the embedded engine: wire-protocol bytes in, wire-protocol bytes out. The engine blocks while it
+ * works, and the gateway must keep answering meanwhile.
  */
 if (parentPort === null) throw new Error("pglite-worker runs as a worker thread only");
 const port = parentPort;
@@ -21,7 +20,6 @@ const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
   const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
-  collectWhenQuiet();
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;
@@ -59,7 +57,7 @@ try {
       return;
     }
     const answer = await engine.execProtocolRaw(message.bytes, { syncToFs: false });
-    message.bytes.buffer.transfer(0); // frees it: this thread makes so little garbage that it would stay for long
+    message.bytes.buffer.transfer(0); // frees the memory now: this thread allocates so little that the next collection is far away
     send({ kind: "bytes", bytes: answer });
     const death = findEngineDeath(answer);
     if (death !== undefined) throw engineDied(death);

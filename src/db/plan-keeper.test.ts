@@ -4,7 +4,7 @@ import { openTestDatabase } from "../../test/support/databases.ts";
 
 const NO_RUN = randomUUID();
 
-test("a plan that was made while a table was empty is made anew when it has grown", async () => {
+test("createPlanKeeper replaces a plan made for an empty table once the table has grown", async () => {
   await using client = await openTestDatabase("pglite");
   const forget = (): Promise<unknown> =>
     client.executePrepared("forget", "DELETE FROM run_journal WHERE org = $1 AND run_id = $2::uuid", ["o", NO_RUN]);
@@ -12,7 +12,7 @@ test("a plan that was made while a table was empty is made anew when it has grow
     const { rows } = await client.execute(`EXPLAIN EXECUTE forget('o', '${NO_RUN}')`);
     return JSON.stringify(rows);
   };
-  // After five executions one plan is kept for all that follow.
+  // After five executions PostgreSQL switches to a generic plan.
   for (let times = 0; times < 8; times += 1) await forget();
   expect(await explain()).toContain("Seq Scan on run_journal");
   await client.execute(`

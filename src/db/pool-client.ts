@@ -5,13 +5,13 @@ import type { Tables } from "./tables.ts";
 
 const INT8 = 20;
 
-/** Counters and sizes are int8 and fit a JavaScript number; the driver would hand out strings. */
+/** Counters and sizes are int8 and fit a JavaScript number; the driver would return strings. */
 const parsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** What both engines' connections have in common. */
+/** Settings that connections to both engines share. */
 export const connectionDefaults = { types: parsers, application_name: "pml" } satisfies pg.ClientConfig;
 
 export function createDb(pool: pg.Pool): Db {
@@ -26,7 +26,7 @@ export async function executeText(
   const client = await pool.connect();
   try {
     const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, [...values]);
-    // Several statements in one text give one result each; the rows of all of them are the answer.
+    // Several statements give one result each; returns the rows of all of them.
     return { rows: Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows };
   } catch (error) {
     // A text may open a transaction and fail inside it; the next user of the connection must not inherit that.
@@ -41,7 +41,7 @@ export async function executePrepared(
   pool: pg.Pool,
   statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
 ): Promise<{ rows: unknown[] }> {
-  // Not the pool's own query: that gives up a connection on which a statement failed, and with it what is prepared there.
+  // The pool's own query would discard a connection on which a statement failed, with its prepared statements.
   const client = await pool.connect();
   try {
     const { rows } = await client.query<pg.QueryResultRow>({ ...statement, values: [...statement.values] });

@@ -15,7 +15,7 @@ describe.each(engines)("storage on %s", (engine) => {
   });
   afterAll(() => client[Symbol.asyncDispose]());
 
-  test("values come back as they went in", async () => {
+  test("values read back as written", async () => {
     const id = newId();
     const result = Buffer.from([0, 1, 255]);
     const expires = new Date("2026-01-02T03:04:05.678Z");
@@ -41,12 +41,12 @@ describe.each(engines)("storage on %s", (engine) => {
     expect(row).toMatchObject({ preview: "é\u2028", result, result_bytes: 2 ** 40, expires_at: expires });
   });
 
-  test("a prepared statement that was refused once can be asked for again", async () => {
+  test("a prepared statement can be used again after it failed once", async () => {
     await expect(divide(client, 0)).rejects.toThrow("division by zero");
     expect(await divide(client, 1)).toEqual({ rows: [{ ten: 10 }] });
   });
 
-  test("text arrays and jsonb can be searched by what they contain", async () => {
+  test("text arrays and jsonb can be searched by content", async () => {
     const id = await seedCapability(client.db, "containment");
     const found = await sql<{ record_id: string }>`
       SELECT v.record_id FROM capability_versions v JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
@@ -71,7 +71,7 @@ describe.each(engines)("storage on %s", (engine) => {
     await expect(client.execute(statement)).rejects.toThrow(/is append-only/);
   });
 
-  test("a live name is unique in its project; a deleted one can be given again", async () => {
+  test("a live name is unique in its project, and a deleted one can be used again", async () => {
     await seedCapability(client.db, "twice");
     await expect(seedCapability(client.db, "twice")).rejects.toMatchObject({ code: "23505" });
     await client.db
@@ -83,7 +83,7 @@ describe.each(engines)("storage on %s", (engine) => {
     await seedCapability(client.db, "twice", { org: "local", project: "other" });
   });
 
-  test("a transaction that fails leaves nothing behind", async () => {
+  test("a failed transaction leaves nothing behind", async () => {
     const work = client.db.transaction().execute(async (tx) => {
       await tx.insertInto("principals").values({ org: "o", id: newId(), kind: "agent", name: "ghost" }).execute();
       throw new Error("change of mind");
@@ -93,7 +93,7 @@ describe.each(engines)("storage on %s", (engine) => {
     expect(found).toEqual([]);
   });
 
-  test("nothing of an open transaction is seen outside it", async () => {
+  test("an open transaction is invisible outside of it", async () => {
     const name = `private-${newId()}`;
     const read = (): Promise<unknown[]> =>
       client.db.selectFrom("principals").select("id").where("name", "=", name).execute();
@@ -110,12 +110,12 @@ describe.each(engines)("storage on %s", (engine) => {
     expect(await meanwhile).toEqual([]);
   });
 
-  test("a text with several statements that fails half way does not poison the connection", async () => {
+  test("a failed text of several statements does not poison the connection", async () => {
     await expect(client.execute("BEGIN; SELECT 1; SELECT nonsense; COMMIT")).rejects.toThrow("nonsense");
     expect((await client.execute("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
-  test("a notification arrives after the commit and not without one", async () => {
+  test("a notification arrives after the commit, and not without one", async () => {
     const heard: string[] = [];
     const listening = await client.listen("news", {
       onNotification: (payload) => heard.push(payload),

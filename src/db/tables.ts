@@ -198,7 +198,7 @@ interface AuditLogTable {
   details: ColumnType<unknown, string | undefined, never>;
 }
 
-/** What the migration runner keeps; read only to tell the schema version. */
+/** The migration runner's own table; PML only reads the schema version from it. */
 interface MigrationTable {
   name: GeneratedAlways<string>;
   timestamp: GeneratedAlways<string>;

@@ -23,7 +23,7 @@ test("prepareDataDirectory refuses a directory of another engine version and cha
   expect(await readdir(data)).toEqual(["PG_VERSION"]);
 });
 
-test("prepareDataDirectory sets aside what is no database, and deletes nothing", async () => {
+test("prepareDataDirectory renames a directory that is not a database, and deletes nothing", async () => {
   await using home = await makeFolder();
   const data = join(home.path, "data");
   await mkdir(data);
@@ -33,7 +33,7 @@ test("prepareDataDirectory sets aside what is no database, and deletes nothing",
   expect(await readdir(join(home.path, aside ?? ""))).toEqual(["precious"]);
 });
 
-test("prepareDataDirectory removes what an earlier, killed start left behind", async () => {
+test("prepareDataDirectory removes the partial directory of a killed start", async () => {
   await using home = await makeFolder();
   await mkdir(join(home.path, "data.partial"));
   await writeFile(join(home.path, "data.partial", "half"), "");
@@ -41,7 +41,7 @@ test("prepareDataDirectory removes what an earlier, killed start left behind", a
   expect(await readdir(home.path)).toEqual(["data"]);
 });
 
-test("prepareDataDirectory says which directory cannot be created, and why", async () => {
+test("prepareDataDirectory names the directory it cannot create, and the reason", async () => {
   await using home = await makeFolder();
   await writeFile(join(home.path, "file"), "");
   await expect(prepareDataDirectory(join(home.path, "file", "data"))).rejects.toMatchObject({

@@ -10,12 +10,12 @@ import { packageRoot } from "../base/package-info.ts";
 /** The major version of PostgreSQL that the pinned PGlite is built from. */
 export const ENGINE_MAJOR = "18";
 
-/** A migrated, empty data directory, made with the package. Creating one anew takes seconds and a gigabyte. */
+/** A migrated, empty data directory that ships with the package. Creating one takes seconds and a gigabyte. */
 export function templatePath(): string {
   return join(packageRoot, "dist", "pglite-template.tar.zst");
 }
 
-/** Makes sure the directory can be opened: right engine version, or a fresh copy of the template. */
+/** Ensures that the engine can open the directory: checks its version, or unpacks the template. */
 export async function prepareDataDirectory(directory: string): Promise<void> {
   await refuseNetworkFileSystem(dirname(directory));
   const found = await findEngineMajor(directory);
@@ -30,7 +30,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0xfe534d42, "SMB2"],
 ]);
 
-/** File locks and fsync do not hold there, so two machines could own one directory. */
+/** File locks and fsync are unreliable there, so two machines could own one directory. */
 async function refuseNetworkFileSystem(home: string): Promise<void> {
   const kind = NETWORK_FILE_SYSTEMS.get((await statfs(home)).type);
   if (kind === undefined) return;
@@ -70,12 +70,15 @@ async function unpackTemplate(directory: string): Promise<void> {
   }
 }
 
-/** A directory without PG_VERSION is no database, but what it holds is not ours to delete. */
+/** Renames a directory without PG_VERSION: it is no database, but its content is not ours to delete. */
 async function setAside(directory: string): Promise<void> {
   if (await exists(directory)) await rename(directory, `${directory}.incomplete-${Date.now()}`);
 }
 
-/** A rename may reach the disk before what it renames: then a power cut leaves a torn directory. */
+/**
+ * Syncs the content first: a rename may become durable before the renamed files, and a power cut would then leave a
+ * torn directory.
+ */
 async function syncTree(root: string): Promise<void> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const paths = [root, ...entries.map((entry) => join(entry.parentPath, entry.name))];

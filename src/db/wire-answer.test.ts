@@ -12,20 +12,20 @@ test("findEngineDeath reads the reason from an answer that ends in a panic", () 
   expect(findEngineDeath(panic)).toBe("could not write to file: No space left on device");
 });
 
-test("findEngineDeath sees no death in ordinary errors, nor in what a query merely returns", () => {
+test("findEngineDeath ignores ordinary errors and the data of a query", () => {
   expect(findEngineDeath(Buffer.concat([error, ready("E")]))).toBeUndefined();
   expect(findEngineDeath(Buffer.concat([panic, ready("I")]))).toBeUndefined();
   expect(findEngineDeath(error)).toBeUndefined();
 });
 
-test("mayRunStatement holds between complete requests, unless the transaction has failed", () => {
+test("mayRunStatement is true between complete requests, unless the transaction has failed", () => {
   expect(mayRunStatement(ready("I"))).toBe(true);
   expect(mayRunStatement(ready("T"))).toBe(true);
   expect(mayRunStatement(ready("E"))).toBe(false);
   expect(mayRunStatement(Buffer.from("1\0\0\0\u0004"))).toBe(false);
 });
 
-test("isIdle holds only outside of transactions", () => {
+test("isIdle is true only outside of transactions", () => {
   expect([ready("I"), ready("T"), ready("E"), Buffer.from("1\0\0\0\u0004")].map(isIdle)).toEqual([
     true,
     false,

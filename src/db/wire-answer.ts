@@ -3,12 +3,12 @@ const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
 const STATUS_FAILED = "E".charCodeAt(0);
 const STATUS_IDLE = "I".charCodeAt(0);
 
-/** In the middle of an extended request, or in a failed transaction, a statement of ours would do harm. */
+/** True if an extra statement does no harm: not in the middle of an extended request or in a failed transaction. */
 export function mayRunStatement(answer: Uint8Array): boolean {
   return isComplete(answer) && answer.at(-1) !== STATUS_FAILED;
 }
 
-/** Nobody is in a transaction, which an error of ours would end. */
+/** True outside of a transaction, which an error of an extra statement would abort. */
 export function isIdle(answer: Uint8Array): boolean {
   return isComplete(answer) && answer.at(-1) === STATUS_IDLE;
 }
@@ -16,10 +16,7 @@ export function isIdle(answer: Uint8Array): boolean {
 /** An error message has fields, each a letter and a text that ends with a zero byte: V is severity, M the text. */
 const DEATH = /V(?:PANIC|FATAL)\0[^]*?\0M([^\0]*)/;
 
-/**
- * The reason when the engine has given up: it then answers with a PANIC or FATAL error instead of being
- * ready again, and never answers anything after that.
- */
+/** Returns the reason if the engine has died: its last answer is a PANIC or FATAL error instead of ReadyForQuery. */
 export function findEngineDeath(answer: Uint8Array): string | undefined {
   if (isComplete(answer)) return undefined;
   return DEATH.exec(Buffer.from(answer).toString("latin1"))?.[1];

@@ -5,8 +5,8 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 const TERMINATE = "X".charCodeAt(0);
 
 /**
- * Looks like a TCP socket to the `pg` driver and carries the wire protocol to the engine's thread.
- * So both engines are driven by the same driver, with the same types, errors and notifications.
+ * Looks like a TCP socket to the `pg` driver and carries the wire protocol to the engine's thread, so that both engines
+ * share one driver, with the same types, errors and notifications.
  */
 export class WireSocket extends Duplex {
   readonly #worker: Worker;
@@ -27,7 +27,7 @@ export class WireSocket extends Duplex {
     return this;
   }
 
-  // What the driver sets on a socket has no meaning for a message port.
+  // Socket options have no meaning for a message port.
   setNoDelay(): this {
     return this;
   }
@@ -42,7 +42,7 @@ export class WireSocket extends Duplex {
   }
 
   override _read(): void {
-    // bytes are pushed as they come; an answer is never larger than what the driver asked for
+    // Bytes are pushed on arrival; an answer is never larger than the driver requested.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -50,7 +50,7 @@ export class WireSocket extends Duplex {
     done();
   }
 
-  /** The driver corks parse, bind, execute and sync: they go over as one message and are run as one. */
+  /** The driver corks parse, bind, execute and sync: they travel as one message and run as one. */
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
     this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)));
     done();
@@ -67,9 +67,9 @@ export class WireSocket extends Duplex {
   }
 
   #send(bytes: Uint8Array): void {
-    // The engine would shut down on a goodbye; its end is decided by whoever opened it.
+    // Drops the driver's Terminate message, which would shut down the engine: its opener closes it.
     if (bytes[0] === TERMINATE) return;
-    // A copy of its own: small buffers are parts of a large one, and all of that would go.
+    // Copies, because the transfer would detach the whole pool that small buffers share.
     const own = new Uint8Array(bytes);
     this.#worker.postMessage({ kind: "bytes", bytes: own } satisfies ToWorker, [own.buffer]);
   }

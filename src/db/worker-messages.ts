@@ -1,6 +1,6 @@
 import type { ErrorReport } from "../base/errors.ts";
 
-/** Between the gateway and the thread that runs the embedded engine. */
+/** Messages between the gateway and the thread of the embedded engine. */
 export type ToWorker = { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "close" };
 
 export type FromWorker =

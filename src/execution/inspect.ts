@@ -10,7 +10,7 @@ import { PmlError } from "../base/errors.ts";
 import type { JsonSchema, JsonValue } from "../base/json.ts";
 import { type EdgeStatistics, readEdges } from "../learning/edge-store.ts";
 import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
-import type { SeenSchema } from "../learning/output-schema.ts";
+import type { InferredSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { ToolDirectory } from "./ports.ts";
 import type { Programs } from "./programs.ts";
@@ -53,7 +53,7 @@ export interface ReplayReport {
 export interface CapabilityDetails extends Capability {
   readonly graph: StaticStructure;
   readonly learning: Learning;
-  readonly outputSchema: SeenSchema | undefined;
+  readonly outputSchema: InferredSchema | undefined;
   readonly usage: CapabilityUsage;
   /** How what it uses belongs together, by all runs of the scope. */
   readonly edges: readonly EdgeStatistics[];

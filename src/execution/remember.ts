@@ -5,7 +5,7 @@ import type { GraphEdge } from "../learning/edge-store.ts";
 import type { JsonValue } from "../base/json.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
 import { declaredEdges, observedEdges } from "../learning/observed-edges.ts";
-import { inferSchema, mergeSchemas, type SeenSchema } from "../learning/output-schema.ts";
+import { inferSchema, mergeSchemas, type InferredSchema } from "../learning/output-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { FinishedRun } from "./finish-store.ts";
 import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
@@ -45,7 +45,7 @@ export type CalledCapabilities = ReadonlyMap<string, CalledCapability>;
 /** Keeps what a run did and what can be learned from it. */
 export class Memory {
   readonly #options: MemoryOptions;
-  readonly #schemas = new Map<string, SeenSchema>();
+  readonly #schemas = new Map<string, InferredSchema>();
 
   constructor(options: MemoryOptions) {
     this.#options = options;

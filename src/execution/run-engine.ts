@@ -4,7 +4,6 @@ import { isUnnamed } from "../registry/fqdn.ts";
 import type { Asker, Scope } from "../registry/scope.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import { optimizeAsUsual } from "../base/optimize-early.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { refusalAnswer, toAnswer, type Told } from "./run-answer.ts";
 import { Approver } from "./approver.ts";
@@ -56,14 +55,13 @@ export class Engine {
   }
 
   async execute(scope: Scope, request: ExecuteRequest, reach: Reach): Promise<ExecuteAnswer> {
-    using _usual = optimizeAsUsual(); // until what is returned below has been awaited
     const started = performance.now();
     const asker = { scope, principal: reach.caller.principal, client: reach.caller.client };
     const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
     const run = newRun(scope, runnable, { request, args, caller: reach.caller });
     const told = { run, runnable, started, byName: request.kind === "capability" };
-    if (request.options.dryRun === true) return await this.#dryRun(told, reach);
+    if (request.options.dryRun === true) return this.#dryRun(told, reach);
     const tools = await this.programs.reachableTools(asker, runnable);
     const verdict = await this.#approver.decide(run, runnable, { tools, caller: reach.caller });
     if (verdict.kind === "denied") return refusalAnswer(told, verdict.error);
@@ -72,7 +70,7 @@ export class Engine {
       return toAnswer(told, { kind: "waiting", approval: verdict.approval });
     }
     const { plan } = verdict;
-    return await this.#start(
+    return this.#start(
       { ...reach, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded: [], depth: 0 },
       told,
     );

@@ -8,11 +8,13 @@ export interface AdoptParts {
   readonly registry: Pick<Registry, "save">;
   readonly asker: Asker;
   readonly signing: Signing;
-  /** Only what a trusted key vouches for. */
+  /** Accepts only versions that a trusted key signed. */
   readonly signatureRequired: boolean;
 }
 
-/** Makes a copy of what another gateway published. It is listed after its first success here, like any new program. */
+/**
+ * Copies a capability that another gateway published. It is listed after its first success here, like any new program.
+ */
 export function createAdopt({ registry, asker, signing, signatureRequired }: AdoptParts) {
   return async (published: Published, name: string = published.display_name): Promise<ChangeOutcome> => {
     const { code, description, tags, fqdn, version, version_tag: versionTag } = published;

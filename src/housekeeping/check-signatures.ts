@@ -16,7 +16,7 @@ const versionRow = z.object({
 
 type VersionRow = z.output<typeof versionRow>;
 
-/** Refuses versions whose signature does not fit and, where only signed ones are wanted, all others too. */
+/** Refuses versions with an invalid signature and, if `required`, unsigned ones. */
 export function checkSignatures(signing: Signing, required: boolean): CheckRow {
   return (table, text) => {
     if (table !== "capability_versions") return;
@@ -24,7 +24,7 @@ export function checkSignatures(signing: Signing, required: boolean): CheckRow {
   };
 }
 
-/** The same for one version. */
+/** Applies the same check to one version. */
 export function checkVersion(signing: Signing, required: boolean, row: VersionRow): void {
   const state = signing.verify(
     {
@@ -42,7 +42,7 @@ export function checkVersion(signing: Signing, required: boolean, row: VersionRo
     "signature_invalid",
     `Version ${row.version} of the record ${row.record_id} is refused: ${reason}`,
     {
-      hint: "Add the public key of whoever signed it to `signing.trustedKeys`, or set `signing.required` to false.",
+      hint: "Add the public key of its signer to `signing.trustedKeys`, or set `signing.required` to false.",
     },
   );
 }

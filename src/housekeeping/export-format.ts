@@ -3,8 +3,8 @@ import { z } from "zod";
 import { PmlError } from "../base/errors.ts";
 
 /**
- * An export is NDJSON: a header, one line a row, a footer. The footer has the checksum of the rows
- * alone, equal for equal memory whatever engine it came from, and that of the whole file.
+ * An export is NDJSON: a header, one line per row, a footer. The footer has two checksums: of the rows alone, which is
+ * equal for equal memory on any engine, and of the whole file.
  */
 export const FORMAT_VERSION = 1;
 
@@ -25,7 +25,7 @@ export const footerSchema = z.object({
 });
 export type ExportFooter = z.infer<typeof footerSchema>;
 
-/** Adds up the checksums while lines go by; the same for the writer and the reader. */
+/** Computes the checksums line by line, for writer and reader alike. */
 export class ExportDigest {
   readonly #rows: Hash = createHash("sha256");
   readonly #file: Hash = createHash("sha256");
@@ -51,7 +51,7 @@ export class ExportDigest {
   }
 }
 
-/** A row line begins with its table, so that a reader can group lines without parsing them. */
+/** Starts a row line with its table, so that a reader can group lines without parsing them. */
 export function formatRow(table: string, row: string): string {
   return `["${table}",${row}]`;
 }

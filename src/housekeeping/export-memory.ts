@@ -9,10 +9,10 @@ import {
   type TableShape,
 } from "./transfer-store.ts";
 
-/** Takes some lines at a time and says when it wants more. */
+/** Takes some lines at a time; resolves when it can take more. */
 export type LineSink = (lines: string) => Promise<void>;
 
-/** Writes everything that was learned, as of one moment, and returns the footer that was written last. */
+/** Writes everything learned, as of one snapshot, and returns the footer. */
 export async function exportMemory(client: DatabaseClient, write: LineSink): Promise<ExportFooter> {
   const shapes = await readTableShapes(client.db);
   const schemaVersion = await readSchemaVersion(client.db);

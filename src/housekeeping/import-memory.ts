@@ -26,7 +26,7 @@ import {
 export interface ImportResult {
   readonly rows: number;
   readonly added: number;
-  /** Rows that were there already and were left as they are. */
+  /** Rows that existed and stayed unchanged. */
   readonly kept: number;
   readonly rows_sha256: string;
 }
@@ -56,7 +56,7 @@ export async function importMemory(
   return { rows: footer.rows, added, kept: footer.rows - added, rows_sha256: footer.rows_sha256 };
 }
 
-/** Looks at a row before anything is written, and throws where it must not be. */
+/** Checks a row before anything is written; throws to refuse it. */
 export type CheckRow = (table: string, row: string) => void;
 
 export async function verifyExport(
@@ -65,9 +65,9 @@ export async function verifyExport(
 ): Promise<{ header: ExportHeader; footer: ExportFooter }> {
   const digest = new ExportDigest();
   let header: ExportHeader | undefined;
-  // The last line is the footer and not part of what it sums up, so each line waits for the next one.
+  // Handles each line one step late: the last one is the footer and not part of the checksum.
   let held: string | undefined;
-  // Told last: of a damaged file there is nothing to say about single rows.
+  // Thrown last: for a damaged file the state of single rows is irrelevant.
   let refusal: Error | undefined;
   for await (const line of readLines(path)) {
     if (header === undefined) {
@@ -100,7 +100,7 @@ function tryCheck(check: CheckRow, line: string): Error | undefined {
   }
 }
 
-/** Small enough that a statement's text is not a burden, large enough that its cost is shared by many rows. */
+/** Small enough for the parser, large enough to spread the cost of a statement over many rows. */
 const CHARACTERS_PER_STATEMENT = 128 * 1024;
 
 interface InsertJob {

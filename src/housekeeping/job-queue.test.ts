@@ -10,7 +10,7 @@ function start(client: DatabaseClient, jobs: Job[]): Promise<JobQueue> {
 }
 
 describe.each(engines)("the job queue on %s", (engine) => {
-  test("runs a job that was triggered", async () => {
+  test("runs a triggered job", async () => {
     await using client = await openTestDatabase(engine);
     let runs = 0;
     await using queue = await start(client, [{ name: "count", cron: yearly, run: async () => void (runs += 1) }]);
@@ -30,7 +30,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
     expect(runs).toBe(1);
   });
 
-  test("takes over what an earlier start left, and a time that is new", async () => {
+  test("reuses the queues of an earlier start and updates a changed schedule", async () => {
     await using client = await openTestDatabase(engine);
     const readTimes = async (): Promise<unknown[]> =>
       (await client.execute("SELECT name, cron, options, updated_on FROM pgboss.schedule ORDER BY name")).rows;
@@ -40,7 +40,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
       run: async () => undefined,
     }));
     await (await start(client, [same!, moved!, other!]))[Symbol.asyncDispose]();
-    // as a version with other options would have left it
+    // Simulates a version with other options.
     await client.execute(`UPDATE pgboss.schedule SET options = '{}' WHERE name = 'other'`);
     const before = await readTimes();
     let runs = 0;
@@ -54,7 +54,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
     await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
   });
 
-  test("tries a job again that failed", async () => {
+  test("retries a failed job", async () => {
     await using client = await openTestDatabase(engine);
     let runs = 0;
     const run = async (): Promise<void> => {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { PgBoss } from "pg-boss";
 import type { DatabaseClient } from "../db/client.ts";
 
-/** Work that comes round by the clock, once per cluster however many gateways share the database. */
+/** Scheduled work, run once per cluster however many gateways share the database. */
 export interface Job {
   readonly name: string;
-  /** Five fields, UTC. An occurrence missed while nothing ran is made up for once. */
+  /** Five fields, UTC. Occurrences missed while nothing ran are made up for once. */
   readonly cron: string;
   run(): Promise<void>;
 }
@@ -17,11 +17,11 @@ export interface JobQueueOptions {
 }
 
 export interface JobQueue extends AsyncDisposable {
-  /** Runs a job soon, on whichever gateway gets to it first. */
+  /** Runs a job soon, on the first gateway that fetches it. */
   trigger(name: string): Promise<void>;
 }
 
-/** New jobs are announced; a retry is not, so it waits this long at most. */
+/** Polling interval: new jobs are announced, retries are not. */
 const BACKSTOP_SECONDS = 5;
 
 export async function startJobs({ client, jobs, onError }: JobQueueOptions): Promise<JobQueue> {
@@ -46,7 +46,7 @@ export async function startJobs({ client, jobs, onError }: JobQueueOptions): Pro
 
 const SCHEDULE_OPTIONS = { missed: "once" } as const;
 
-/** What an earlier start left is not made again, which would be a transaction and a write for each job at every start. */
+/** Skips queues and schedules that exist: each would cost a transaction and a write at every start. */
 async function prepareQueues(boss: PgBoss, jobs: readonly Job[]): Promise<void> {
   const queues = new Set((await boss.getQueues()).map(({ name }) => name));
   const schedules = new Map((await boss.getSchedules()).map((schedule) => [schedule.name, schedule]));

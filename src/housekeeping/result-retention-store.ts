@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Db } from "../db/client.ts";
 
 /**
- * Full results live for a while; the row stays, so that one can still say when it expired. That of a
- * single call, which no run refers to, goes when nobody can be expected to ask for it any more.
+ * Deletes expired full results but keeps their rows, which tell when they expired. Deletes old rows of single calls
+ * too, because no run refers to them.
  */
 export async function dropExpiredResults(db: Db): Promise<void> {
   await db
@@ -17,7 +17,7 @@ export async function dropExpiredResults(db: Db): Promise<void> {
       AND NOT EXISTS (SELECT FROM execution_run r WHERE r.org = t.org AND r.id = t.run_id)`.execute(db);
 }
 
-/** The embedded engine has no autovacuum: without this, dead rows and stale statistics pile up. */
+/** The embedded engine has no autovacuum: without this, dead rows and stale statistics accumulate. */
 export async function vacuumTables(db: Db): Promise<void> {
   await sql`VACUUM (ANALYZE)`.execute(db);
 }

@@ -3,9 +3,9 @@ import type { Db, Tx } from "../db/client.ts";
 import { type Scope, STANDARD_SCOPE } from "../registry/scope.ts";
 
 /**
- * What an export holds: everything that was learned. Neither jobs nor scope versions, which only
- * coordinate the gateways of one database, nor approvals and permission rules: importing a file must
- * not permit anything. Nor the records of servers that every installation has. In an order in which references are there before what refers to them.
+ * Tables of an export: everything learned. Excludes jobs and scope versions, which only coordinate the gateways of one
+ * database; approvals and permission rules, because importing a file must not permit anything; and the records of
+ * servers that every installation has. Referenced tables come before the tables that refer to them.
  */
 const EXPORTED_TABLES = [
   "principals",
@@ -59,7 +59,7 @@ export async function readTableShapes(db: Db): Promise<TableShape[]> {
   });
 }
 
-/** How many migrations are applied; exports carry it. */
+/** Counts the applied migrations; exports carry the number. */
 export async function readSchemaVersion(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom("pml_migration")
@@ -68,7 +68,7 @@ export async function readSchemaVersion(db: Db): Promise<number> {
   return count;
 }
 
-/** Makes both engines print the same text for the same value. */
+/** Opens a snapshot in which both engines print the same text for the same value. */
 export async function beginSnapshot(tx: Tx): Promise<void> {
   await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(tx);
   await sql`SET LOCAL TIME ZONE 'UTC'`.execute(tx);
@@ -86,7 +86,7 @@ export async function countRows(tx: Tx, table: ExportedTable): Promise<number> {
 
 const FETCH_ROWS = 500;
 
-/** The rows as JSON text, ordered by key. A cursor, because the embedded engine cannot stream. */
+/** Yields the rows as JSON text, ordered by key. Uses a cursor, because the embedded engine cannot stream. */
 export async function* readRows(tx: Tx, { name, keys }: TableShape): AsyncGenerator<string[]> {
   const order = sql.join(keys.map((key) => sql.ref(key)));
   await sql`DECLARE export_rows NO SCROLL CURSOR FOR
@@ -102,12 +102,12 @@ export async function* readRows(tx: Tx, { name, keys }: TableShape): AsyncGenera
 
 export interface RowBatch {
   readonly table: TableShape;
-  /** The columns the file has; others take their defaults, so exports of older versions can be read. */
+  /** The columns of the file; the others take their defaults, so that exports of older versions can be read. */
   readonly columns: readonly string[];
   readonly rows: readonly string[];
 }
 
-/** Rows whose key is already there are left as they are. Returns how many were new. */
+/** Skips rows whose key exists. Returns the number of new rows. */
 export async function insertRows(tx: Tx, { table, columns, rows }: RowBatch): Promise<number> {
   const names = sql.join(columns.map((column) => sql.ref(column)));
   const keys = sql.join(table.keys.map((key) => sql.ref(key)));
@@ -118,12 +118,12 @@ export async function insertRows(tx: Tx, { table, columns, rows }: RowBatch): Pr
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Statistics of tables that were small or empty before would make the planner choose the wrong indexes. */
+/** Updates statistics: those of formerly empty tables would make the planner choose the wrong indexes. */
 export async function analyzeTables(db: Db): Promise<void> {
   await sql`ANALYZE ${sql.join(EXPORTED_TABLES.map((name) => sql.table(name)))}`.execute(db);
 }
 
-/** Lists by usage show what has counters, which records of older exports may not have. */
+/** Adds missing counters: lists by usage only show records that have them, and older exports may not. */
 export async function addMissingCounters(tx: Tx): Promise<void> {
   await sql`INSERT INTO capability_stat (org, record_id) SELECT org, id FROM capability_records
     ON CONFLICT DO NOTHING`.execute(tx);

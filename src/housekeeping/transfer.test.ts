@@ -24,7 +24,7 @@ async function importText(client: DatabaseClient, text: string): Promise<Awaited
   return await importMemory(client, path);
 }
 
-/** One row at least in every table of an export, with the kinds of values that differ between engines. */
+/** Seeds at least one row in every exported table, with the kinds of values that differ between engines. */
 async function seedLearning(db: DatabaseClient["db"], record: string): Promise<void> {
   const org = "local";
   const scope = { org, project: "default" };
@@ -179,7 +179,7 @@ async function seedEverything({ db }: DatabaseClient): Promise<void> {
     .execute();
 }
 
-test("memory goes from the embedded engine to a server and back, with equal checksums", async () => {
+test("an export goes from the embedded engine to a server and back with equal checksums", async () => {
   await using embedded = await openTestDatabase("pglite");
   await seedEverything(embedded);
   const original = await exportText(embedded);
@@ -196,16 +196,16 @@ test("memory goes from the embedded engine to a server and back, with equal chec
   expect((await exportText(again)).footer.rows_sha256).toBe(original.footer.rows_sha256);
 });
 
-test("every table of the schema that holds memory is in an export", async () => {
+test("an export contains every table that holds memory", async () => {
   await using client = await openTestDatabase("pglite");
   await seedEverything(client);
   const { text } = await exportText(client);
   const header = JSON.parse(text.split("\n")[0] ?? "") as { tables: { name: string; rows: number }[] };
   const { rows } = await client.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
   const coordination = ["pml_migration", "pml_migration_lock", "scope_version", "upstream_credential"];
-  // what a person granted here is nothing that a file may bring along
+  // A file must not bring along grants of a person.
   const grants = ["approvals", "permission_rules"];
-  // answers that can be computed again
+  // Caches can be computed again.
   const caches = ["capability_memo", "embedding_cache"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
@@ -215,7 +215,7 @@ test("every table of the schema that holds memory is in an export", async () => 
 });
 
 describe.each(engines)("importMemory on %s", (engine) => {
-  test("importing the same file again adds nothing and changes nothing", async () => {
+  test("adds and changes nothing when it reads the same file again", async () => {
     await using client = await openTestDatabase(engine);
     await seedEverything(client);
     const before = await exportText(client);
@@ -224,7 +224,7 @@ describe.each(engines)("importMemory on %s", (engine) => {
     expect((await exportText(client)).footer.rows_sha256).toBe(before.footer.rows_sha256);
   });
 
-  test("a truncated or altered file is refused before anything is written", async () => {
+  test("refuses a truncated or altered file before it writes anything", async () => {
     await using source = await openTestDatabase(engine);
     await seedCapability(source.db, "one");
     await seedCapability(source.db, "two");
@@ -247,7 +247,7 @@ describe.each(engines)("importMemory on %s", (engine) => {
     expect((await exportText(client)).footer.rows).toBe(0);
   });
 
-  test("a name that is already taken by another record refuses the whole import", async () => {
+  test("refuses the whole import if another record has the name", async () => {
     await using source = await openTestDatabase(engine);
     await seedCapability(source.db, "free");
     await seedCapability(source.db, "taken");
@@ -258,14 +258,14 @@ describe.each(engines)("importMemory on %s", (engine) => {
     expect((await exportText(client)).footer.rows).toBe(3);
   });
 
-  test("an export of a newer schema is refused", async () => {
+  test("refuses an export of a newer schema", async () => {
     await using client = await openTestDatabase(engine);
     const { text } = await exportText(client);
     await client.execute("DELETE FROM pml_migration");
     await expect(importText(client, text)).rejects.toMatchObject({ code: "export_invalid", hint: /Update PML/ });
   });
 
-  test("an export that knows fewer columns takes the defaults for the others", async () => {
+  test("uses the defaults for columns that the export does not know", async () => {
     await using source = await openTestDatabase(engine);
     await source.execute("ALTER TABLE principals DROP COLUMN disabled_at");
     await source.db.insertInto("principals").values({ org: "o", id: newId(), kind: "agent", name: "old" }).execute();
@@ -274,7 +274,7 @@ describe.each(engines)("importMemory on %s", (engine) => {
     expect(await importText(client, text)).toMatchObject({ added: 1 });
   });
 
-  test("an import tells every gateway that the scopes changed, and counts for records that came without", async () => {
+  test("notifies every gateway of the changed scopes, and adds missing counters", async () => {
     await using source = await openTestDatabase(engine);
     await seedCapability(source.db, "a");
     await source.execute("DELETE FROM capability_stat");
@@ -287,7 +287,7 @@ describe.each(engines)("importMemory on %s", (engine) => {
   });
 });
 
-test("readFile of an export is plain NDJSON that ends with a newline", async () => {
+test("an export is plain NDJSON that ends with a newline", async () => {
   await using folder = await makeFolder();
   await using client = await openTestDatabase("pglite");
   await seedCapability(client.db, "a");

@@ -21,7 +21,7 @@ test("writeBackup keeps the newest copies, each complete and importable", async 
   expect(await importMemory(other, newest)).toMatchObject({ added: 3 });
 });
 
-test("writeBackup that cannot be written leaves no half file and says where it failed", async () => {
+test("writeBackup leaves no partial file on failure and names the path", async () => {
   await using client = await openTestDatabase("pglite");
   await expect(writeBackup(client, join("/dev/null", "backups"), 2)).rejects.toMatchObject({
     code: "file_unusable",
@@ -29,7 +29,7 @@ test("writeBackup that cannot be written leaves no half file and says where it f
   });
 });
 
-test("dropExpiredResults keeps what has not expired, and rows but for old ones of single calls", async () => {
+test("dropExpiredResults keeps unexpired results, and rows except old ones of single calls", async () => {
   await using client = await openTestDatabase("pglite");
   const run_id = "018f0000-0000-7000-8000-000000000001";
   const single = "018f0000-0000-7000-8000-000000000002";

@@ -28,13 +28,13 @@ export async function writeBackup(client: DatabaseClient, directory: string, kee
   return { path, ...footer };
 }
 
-/** The names of the backups, oldest first. */
+/** Lists the backups, oldest first. */
 export async function listBackups(directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch(() => []); // none was made yet
+  const names = await readdir(directory).catch(() => []); // no backup yet
   return names.filter((name) => BACKUP_NAME.test(name)).toSorted();
 }
 
-/** The file appears under its name only when it is complete and on disk. */
+/** Gives the file its final name only when it is complete and durable. */
 async function writeExportFile(client: DatabaseClient, path: string): Promise<ExportFooter> {
   const partial = `${path}.partial`;
   try {
@@ -51,7 +51,7 @@ async function writeExportFile(client: DatabaseClient, path: string): Promise<Ex
     await directory.sync();
     return footer;
   } catch (cause) {
-    await rm(partial, { force: true }).catch(() => undefined); // the reason for the failure is what counts
+    await rm(partial, { force: true }).catch(() => undefined); // must not hide the original error
     if (cause instanceof PmlError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PmlError("file_unusable", `The backup ${path} could not be written: ${reason}`, {

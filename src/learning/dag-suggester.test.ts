@@ -32,7 +32,7 @@ function plan(scores: Record<string, number>, given: JsonObject = {}, sure: read
 }
 
 describe("a suggested plan", () => {
-  test("puts what feeds the best tool before it, and names what is missing", () => {
+  test("puts the best tool's provider before it, and lists missing arguments", () => {
     const suggested = plan({ "http:post": 0.9, "fs:read": 0.5 });
     expect(suggested?.nodes).toEqual([
       { id: "t1", tool: "fs:read", arguments: { path: { type: "parameter", parameterName: "path" } } },
@@ -55,7 +55,7 @@ describe("a suggested plan", () => {
     expect(suggested?.confidence).toBe(0.5);
   });
 
-  test("takes what is given, also where it could be left out, and then needs no other tool", () => {
+  test("uses given arguments, optional ones too, and then needs no provider", () => {
     const suggested = plan({ "http:post": 0.9, "fs:read": 0.2 }, { url: "u", body: "b", other: 1 });
     expect(suggested?.nodes).toHaveLength(1);
     expect(suggested?.missing).toEqual([]);
@@ -63,13 +63,13 @@ describe("a suggested plan", () => {
     expect(Object.keys(reading?.nodes[0]?.arguments ?? {})).toEqual(["path", "head"]);
   });
 
-  test("goes over several steps, and prefers what runs have shown", () => {
+  test("chains several steps, and prefers observed edges", () => {
     const scores = { "http:post": 0.9, "json:parse": 0.4, "fs:read": 0.4 };
     const shown = plan(scores, {}, ["json:parse http:post"]);
     expect(shown?.nodes.map(({ tool: id }) => id)).toEqual(["fs:read", "json:parse", "http:post"]);
   });
 
-  test("puts after the best tool what takes its result, and never the same argument into two tools", () => {
+  test("puts consumers after the best tool, and never one argument into two tools", () => {
     const suggested = plan({ "fs:read": 0.9, "fs:write": 0.6 });
     expect(suggested?.nodes.map(({ tool: id }) => id)).toEqual(["fs:read", "fs:write"]);
     expect(suggested?.nodes[1]?.arguments).toMatchObject({
@@ -79,12 +79,12 @@ describe("a suggested plan", () => {
     expect(plan({ "fs:read": 0.9, "fs:write": 0.2 })?.nodes).toHaveLength(1);
   });
 
-  test("is none where nothing fits", () => {
+  test("is undefined if no tool fits", () => {
     expect(plan({})).toBeUndefined();
   });
 });
 
-test("what a capability will do has the arguments of its structure, along the way it mostly goes", () => {
+test("predictRun gives the structure's arguments along the dominant path", () => {
   const range = { start: 0, end: 0, line: 1, column: 0 };
   const structure: StaticStructure = {
     nodes: [

@@ -4,7 +4,7 @@ import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 import type { Connectable, ProvidesEdge } from "./provides-edge-calculator.ts";
 
-/** A step that an intent will probably need, and where its arguments come from. */
+/** A step that the intent probably needs, with the sources of its arguments. */
 interface PredictedNode {
   readonly id: string;
   readonly tool?: string;
@@ -15,7 +15,7 @@ interface PredictedNode {
 interface MissingArgument {
   readonly node: string;
   readonly argument: string;
-  /** Under which name it has to be passed. */
+  /** Name of the `args` property that has to carry it. */
   readonly parameter: string;
   readonly schema?: JsonSchema;
 }
@@ -28,18 +28,18 @@ type PredictedEdge = DataEdge & Pick<ProvidesEdge, "providerOutputSchema" | "con
 /** Input and result of a tool, as far as they are known. */
 type FindSchemas = (tool: string) => Pick<Connectable, "inputSchema" | "outputSchema"> | undefined;
 
-/** A small plan. */
+/** A plan of a few steps. */
 export interface SuggestedDag {
-  /** Made of edges between tools, or what a capability does. */
+  /** Built from edges between tools, or taken from a capability's structure. */
   readonly from: "graph" | "capability";
   readonly nodes: readonly PredictedNode[];
-  /** Which node feeds which, and with what. */
+  /** Data flow between nodes. */
   readonly edges: readonly PredictedEdge[];
-  /** What has to be given for it to run, and was not. */
+  /** Required arguments that the request does not give. */
   readonly missing: readonly MissingArgument[];
-  /** How well the weakest part of it fits, from 0 to 1. */
+  /** Score of the weakest step, from 0 to 1. */
   readonly confidence: number;
-  /** As `pml_execute` takes it. */
+  /** The plan as `pml_execute` accepts it. */
   readonly dag?: DagStructure;
 }
 
@@ -50,19 +50,19 @@ interface PlanCandidate {
 }
 
 export interface PlanRequest {
-  /** Tools that fit the intent, the best first. */
+  /** Tools that fit the intent, best first. */
   readonly candidates: readonly PlanCandidate[];
   readonly provides: readonly ProvidesEdge[];
-  /** How sure it is that the two belong together, from 0 to 1. */
+  /** Confidence of the edge, from 0 to 1. */
   readonly confidenceOf: (from: string, to: string) => number;
   readonly given: JsonObject;
 }
 
-const MOST_STEPS = 4;
-/** A tool that fits less than half as well as the best is there only if the best needs it. */
-const NEARLY_AS_GOOD = 0.5;
+const MAX_STEPS = 4;
+/** A tool that scores less than half of the best joins the plan only as its provider. */
+const CONSUMER_SCORE_RATIO = 0.5;
 
-/** From the tools that fit to a plan of a few of them: what feeds the best one, and what it feeds. */
+/** Plans around the best tool: providers of its missing arguments before it, consumers of its result after it. */
 export function suggestDag(request: PlanRequest): SuggestedDag | undefined {
   const [best] = request.candidates;
   if (best === undefined) return undefined;
@@ -72,16 +72,16 @@ export function suggestDag(request: PlanRequest): SuggestedDag | undefined {
   return plan.describe();
 }
 
-interface Step {
+interface PlanStep {
   readonly candidate: PlanCandidate;
-  /** By argument: which step feeds it, and with which part of its result. */
-  readonly fed: Map<string, { readonly step: Step; readonly field: string }>;
+  /** Source of each fed argument: a step and a field of its result. */
+  readonly fed: Map<string, { readonly step: PlanStep; readonly field: string }>;
 }
 
 class Plan {
   readonly #request: PlanRequest;
-  /** In the order in which they run. */
-  readonly #steps: Step[] = [];
+  /** In execution order. */
+  readonly #steps: PlanStep[] = [];
   readonly #into: ReadonlyMap<string, readonly ProvidesEdge[]>;
   readonly #byId: ReadonlyMap<string, PlanCandidate>;
 
@@ -92,7 +92,7 @@ class Plan {
     this.#steps.push({ candidate: best, fed: new Map() });
   }
 
-  /** What a step needs and nobody gave may come from another tool that fits. */
+  /** Adds a provider for each required argument that is not given. */
   addProviders(): void {
     for (let index = 0; index < this.#steps.length; index += 1) {
       const step = this.#steps[index];
@@ -101,23 +101,23 @@ class Plan {
         const provider = this.#bestProvider(step, argument);
         if (provider === undefined) continue;
         const existing = this.#steps.find(({ candidate }) => candidate === provider.candidate);
-        if (existing === undefined && this.#steps.length >= MOST_STEPS) continue;
+        if (existing === undefined && this.#steps.length >= MAX_STEPS) continue;
         const from = existing ?? { candidate: provider.candidate, fed: new Map() };
         if (existing === undefined) {
           this.#steps.splice(this.#steps.indexOf(step), 0, from);
-          index = -1; // the new step has needs of its own
+          index = -1; // the new step may need providers itself
         } else if (this.#steps.indexOf(existing) > this.#steps.indexOf(step)) continue;
         step.fed.set(argument, { step: from, field: provider.field });
       }
     }
   }
 
-  /** Others that fit nearly as well and take what the plan gives. */
+  /** Adds consumers of the plan's results that score nearly as well as the best tool. */
   addConsumers(): void {
     const [best] = this.#request.candidates;
-    const least = (best?.score ?? 0) * NEARLY_AS_GOOD;
+    const least = (best?.score ?? 0) * CONSUMER_SCORE_RATIO;
     for (const candidate of this.#request.candidates) {
-      if (this.#steps.length >= MOST_STEPS) return;
+      if (this.#steps.length >= MAX_STEPS) return;
       if (candidate.score < least || this.#steps.some((step) => step.candidate === candidate)) continue;
       const fed = this.#feedFromPlan(candidate);
       if (fed.size > 0) this.#steps.push({ candidate, fed });
@@ -139,7 +139,7 @@ class Plan {
     };
   }
 
-  #describeStep(step: Step, ids: ReadonlyMap<Step, string>, parameters: Set<string>) {
+  #describeStep(step: PlanStep, ids: ReadonlyMap<PlanStep, string>, parameters: Set<string>) {
     const { candidate, fed } = step;
     const id = ids.get(step) ?? "";
     const { required } = inputsOf(candidate.inputSchema ?? {});
@@ -164,7 +164,7 @@ class Plan {
     return { node: { id, tool: candidate.id, arguments: Object.fromEntries(given) }, missing };
   }
 
-  #edgesInto(step: Step, ids: ReadonlyMap<Step, string>): PredictedEdge[] {
+  #edgesInto(step: PlanStep, ids: ReadonlyMap<PlanStep, string>): PredictedEdge[] {
     const { candidate, fed } = step;
     const to = ids.get(step) ?? "";
     const feeders = new Set([...fed.values()].map((source) => source.step));
@@ -175,12 +175,12 @@ class Plan {
     });
   }
 
-  #open({ candidate, fed }: Step): string[] {
+  #open({ candidate, fed }: PlanStep): string[] {
     const { required } = inputsOf(candidate.inputSchema ?? {});
     return [...required].filter((name) => !fed.has(name) && !Object.hasOwn(this.#request.given, name));
   }
 
-  #bestProvider(step: Step, argument: string): { candidate: PlanCandidate; field: string } | undefined {
+  #bestProvider(step: PlanStep, argument: string): { candidate: PlanCandidate; field: string } | undefined {
     const { confidenceOf } = this.#request;
     const found = (this.#into.get(step.candidate.id) ?? []).flatMap(({ from, to, fieldMapping }) => {
       const mapping = fieldMapping.find(({ toField, typeCompatible }) => toField === argument && typeCompatible);
@@ -191,8 +191,8 @@ class Plan {
     return found.toSorted((a, b) => b.worth - a.worth)[0];
   }
 
-  #feedFromPlan(candidate: PlanCandidate): Step["fed"] {
-    const fed: Step["fed"] = new Map();
+  #feedFromPlan(candidate: PlanCandidate): PlanStep["fed"] {
+    const fed: PlanStep["fed"] = new Map();
     const steps = new Map(this.#steps.map((step) => [step.candidate.id, step]));
     for (const { from, fieldMapping } of this.#into.get(candidate.id) ?? []) {
       const step = steps.get(from);
@@ -239,7 +239,7 @@ interface PredictionContext {
   readonly findSchemas: FindSchemas;
 }
 
-/** Predicts the steps of a capability from the path that most of its runs took. */
+/** Predicts a capability's steps along its most frequent path. */
 export function predictRun(
   structure: StaticStructure,
   path: readonly string[] | undefined,

@@ -44,7 +44,7 @@ describe("a declaration", () => {
     expect(declareTool("a:b", { outputSchema })).toBe(`mcp.a.b(): Promise<{ it: ${type} }>`);
   });
 
-  test("has an end, however deep and wide the schema is", () => {
+  test("is bounded for deep and wide schemas", () => {
     const deep: Record<string, unknown> = { type: "object" };
     deep["properties"] = { self: deep };
     expect(declareTool("a:b", { outputSchema: deep })).toContain("Record<string, unknown>");

@@ -6,7 +6,7 @@ const scope = { org: "acme", project: "shop" };
 const provides = (from: string, to: string): GraphEdge => ({ from, to, type: "provides" });
 
 describe.each(engines)("edges on %s", (engine) => {
-  test("become surer and never less sure: from schemas, from texts, from runs", async () => {
+  test("only gain confidence: from schemas, program texts, runs", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     const infer = (...edges: GraphEdge[]) => db.transaction().execute((tx) => insertInferredEdges(tx, scope, edges));

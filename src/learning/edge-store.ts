@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
 import { edgeConfidence, type EdgeSource, type EdgeType, edgeWeight } from "./edge-weights.ts";
 
-/** A connection between two tools or capabilities: `server:tool`, or `cap:` and the id of a capability. */
+/** An edge between tools (`server:tool`) or capabilities (`cap:` and the record's id). */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -14,13 +14,13 @@ export interface GraphEdge {
 export interface EdgeStatistics extends GraphEdge {
   readonly source: EdgeSource;
   readonly observed: number;
-  /** How sure it is that the two belong together, from 0 to 1. */
+  /** From 0 to 1. */
   readonly confidence: number;
   /** The confidence, scaled by the worth of the type. */
   readonly weight: number;
 }
 
-/** Reads the connections among these tools and capabilities. */
+/** Reads edges among these tools and capabilities. */
 export async function readEdges(
   db: Db,
   { org, project }: Scope,
@@ -49,7 +49,7 @@ export async function readEdges(
   }));
 }
 
-/** Writes the connections that a program's text makes: stronger than schemas that fit, weaker than a run. */
+/** Stores edges found in a program's text. They outrank template edges and yield to observed ones. */
 export async function insertInferredEdges(tx: Tx, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   for (const part of inParts(edges)) {
     await tx
@@ -72,10 +72,10 @@ function inParts<T>(items: readonly T[]): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE));
 }
 
-/** Writes the connections that schemas allow now, and deletes unused ones that they no longer allow. */
+/** Replaces the template edges of the scope by the ones that current schemas give. */
 export async function replaceTemplateEdges(db: Db, scope: Scope, edges: readonly GraphEdge[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // two gateways that do it at once do the same
+    // serialises gateways that refresh at the same time
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}`}, 2))`.execute(tx);
     const { rows } = await sql<{ from_id: string; to_id: string; edge_type: EdgeType }>`
       SELECT from_id, to_id, edge_type FROM tool_edge

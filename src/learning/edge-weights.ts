@@ -1,10 +1,9 @@
-/** How two tools or capabilities belong together. */
 export type EdgeType = "dependency" | "contains" | "sequence" | "provides";
 
-/** How it is known: from schemas that fit, from a program's text, or from runs. */
+/** Evidence for an edge: compatible schemas, a program's text, or runs. */
 export type EdgeSource = "template" | "inferred" | "observed";
 
-/** Worth of a connection by its type: a declared one counts more than one that merely happened in sequence. */
+/** Weights by type: a declared dependency counts more than mere succession. */
 export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   dependency: 1,
   contains: 0.8,
@@ -12,7 +11,7 @@ export const EDGE_TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
   sequence: 0.5,
 };
 
-/** Rates the evidence for a connection: schemas that fit say little, a program more, and every further run more still. */
+/** Confidence grows from compatible schemas over program text to each observed run. */
 export function edgeConfidence(source: EdgeSource, observed: number): number {
   switch (source) {
     case "template":
@@ -25,7 +24,7 @@ export function edgeConfidence(source: EdgeSource, observed: number): number {
   }
 }
 
-/** Weighs a connection by its type and its confidence, from 0 to 1. */
+/** Weight from 0 to 1: type times confidence. */
 export function edgeWeight(type: EdgeType, source: EdgeSource, observed: number): number {
   return EDGE_TYPE_WEIGHTS[type] * edgeConfidence(source, observed);
 }

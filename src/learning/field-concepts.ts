@@ -1,17 +1,14 @@
 import { parseToolId } from "../catalogue/tool-id.ts";
 import { isObject, type JsonSchema } from "../base/json.ts";
 
-/** A field of a result, by where it is in it, and what it may be called elsewhere. */
+/** A field of a result with the concepts its name may stand for. */
 export interface OutputField {
-  /** `content`, `issue.id`, `items[0].id`; `$` for all of it. */
+  /** `content`, `issue.id`, `items[0].id`; `$` for the whole result. */
   readonly path: string;
   readonly concepts: ReadonlySet<string>;
 }
 
-/**
- * Names that different authors give to the same thing. Only words of everyday use: what is special to a
- * domain has to be called the same on both sides.
- */
+/** Names that different authors give to the same thing. Everyday words only: domain terms must match literally. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["content", "contents", "text", "body", "json", "data", "payload", "source", "markdown", "html"],
   ["path", "file", "filename", "file path", "filepath", "file name"],
@@ -25,44 +22,44 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const CONCEPT_OF = new Map(SYNONYMS.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const)));
 
-/** They say nothing without what they belong to: the `id` of an issue is not that of a user. */
+/** Names that mean nothing without their owner: an issue's `id` is not a user's. */
 const VAGUE = new Set(["id", "key", "number", "name", "type", "status", "value", "result", "count", "index", "slug"]);
 
-/** What is handed over under a name: the same word for the same thing. */
+/** Canonical word for a field name. */
 function conceptOf(field: string): string {
   const words = splitWords(field).join(" ");
   return CONCEPT_OF.get(words) ?? words;
 }
 
-/** Fields of a result, two levels deep, lists included. */
+/** Lists fields of a result, two levels deep, including those of list items. */
 export function outputFields(tool: string, schema: JsonSchema): OutputField[] {
   if (schema["type"] === "string") return [{ path: "$", concepts: new Set([conceptOf("text")]) }];
   const nouns = splitWords(parseToolId(tool).tool).slice(1);
   return fieldsAt(schema, { prefix: "", owners: nouns, levels: 2 });
 }
 
-interface Place {
+interface FieldContext {
   readonly prefix: string;
-  /** What the fields here may belong to. */
+  /** Words that may own a vague field here. */
   readonly owners: readonly string[];
   readonly levels: number;
 }
 
-function fieldsAt(schema: JsonSchema, place: Place): OutputField[] {
+function fieldsAt(schema: JsonSchema, context: FieldContext): OutputField[] {
   const properties = schema["properties"];
   if (!isObject(properties)) return [];
   return Object.entries(properties).flatMap(([name, property]) => {
-    const path = `${place.prefix}${name}`;
-    const own = { path, concepts: conceptsOf(name, place.owners) };
+    const path = `${context.prefix}${name}`;
+    const own = { path, concepts: conceptsOf(name, context.owners) };
     const [inner, prefix] = isObject(property) ? innerOf(property, path) : [undefined, ""];
     const owners = splitWords(name).slice(-1);
     const deeper =
-      inner === undefined || place.levels <= 1 ? [] : fieldsAt(inner, { prefix, owners, levels: place.levels - 1 });
+      inner === undefined || context.levels <= 1 ? [] : fieldsAt(inner, { prefix, owners, levels: context.levels - 1 });
     return [own, ...deeper];
   });
 }
 
-/** Of a list the first element stands for all. */
+/** The first item stands for the whole list. */
 function innerOf(property: JsonSchema, path: string): [JsonSchema | undefined, string] {
   const { items } = property as { items?: unknown };
   return isObject(items) ? [items, `${path}[0].`] : [property, `${path}.`];
@@ -74,13 +71,13 @@ function conceptsOf(name: string, owners: readonly string[]): ReadonlySet<string
   return new Set(VAGUE.has(concept) ? owned : [concept, ...owned]);
 }
 
-/** A field of an input is vague in the same way; it can be fed only by what says whose it is. */
+/** Concepts of an input field; a vague one needs an owner as well. */
 export function inputConcepts(tool: string, field: string): ReadonlySet<string> {
   const nouns = splitWords(parseToolId(tool).tool).slice(1);
   return conceptsOf(field, VAGUE.has(conceptOf(field)) ? nouns : []);
 }
 
-/** `issueNumbers` and `issue_number` have the same words. */
+/** Splits and singularises: `issueNumbers` and `issue_number` give the same words. */
 function splitWords(text: string): string[] {
   return text
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import { mergeSchemas, type SeenSchema } from "./output-schema.ts";
+import { mergeSchemas, type InferredSchema } from "./output-schema.ts";
 
 interface PathStatistics {
   readonly path: readonly string[];
@@ -16,7 +16,7 @@ interface DecisionStatistics {
   readonly outcomes: Readonly<Record<string, { readonly count: number; readonly successRate: number }>>;
 }
 
-/** What the runs of one version have in common. */
+/** Statistics over the runs of one version. */
 export interface Learning {
   readonly paths: readonly PathStatistics[];
   readonly dominantPath: readonly string[] | undefined;
@@ -63,7 +63,7 @@ export async function readLearning(
   };
 }
 
-/** How rare the way is that a run took, among all runs of its version: 0 where they all go it. */
+/** Rarity of a path among the runs of its version; 0 if all take it. */
 export function surpriseOf(path: readonly string[], known: Learning["paths"]): number {
   const total = known.reduce((sum, { count }) => sum + count, 0);
   const same = known.find((each) => isDeepStrictEqual(each.path, path))?.count ?? 0;
@@ -74,7 +74,7 @@ export async function readOutputSchemas(
   db: Db,
   { org, project }: Scope,
   subjects: readonly string[],
-): Promise<Map<string, SeenSchema>> {
+): Promise<Map<string, InferredSchema>> {
   if (subjects.length === 0) return new Map();
   const rows = await db
     .selectFrom("output_schema")
@@ -83,15 +83,15 @@ export async function readOutputSchemas(
     .where("project", "=", project)
     .where("subject", "in", [...subjects])
     .execute();
-  return new Map(rows.map(({ subject, schema }) => [subject, schema as SeenSchema]));
+  return new Map(rows.map(({ subject, schema }) => [subject, schema as InferredSchema]));
 }
 
-/** Merged under a lock, since another replica may have seen something else meanwhile. Returns what it is now. */
+/** Merges under a lock, since another gateway may widen the schema at the same time. Returns the merged schema. */
 export async function widenOutputSchema(
   db: Db,
   { org, project }: Scope,
-  { subject, seen }: { readonly subject: string; readonly seen: SeenSchema },
-): Promise<SeenSchema> {
+  { subject, seen }: { readonly subject: string; readonly seen: InferredSchema },
+): Promise<InferredSchema> {
   return await db.transaction().execute(async (tx) => {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${org}/${project}/${subject}`}, 1))`.execute(tx);
     const known = await readOutputSchemas(tx, { org, project }, [subject]);

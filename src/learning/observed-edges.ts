@@ -2,7 +2,7 @@ import type { StaticStructure, StructureNode } from "../analysis/structure.ts";
 import type { DagStructure } from "../registry/capability.ts";
 import type { GraphEdge } from "./edge-store.ts";
 
-/** Connects the calls of a run: each to the calls that followed it and to the calls that took its result. */
+/** Edges between the calls of a run: succession and data flow. */
 export function observedEdges(
   structure: StaticStructure,
   path: readonly string[],
@@ -66,7 +66,7 @@ function distinct(edges: readonly GraphEdge[]): GraphEdge[] {
   return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to} ${edge.type}`, edge])).values()];
 }
 
-/** Connects the calls of a program that has not run, on every path its text allows. */
+/** Edges of a program that has not run, over all of its paths. */
 export function structureEdges(
   structure: StaticStructure,
   subjectOf: (node: StructureNode) => string | undefined,

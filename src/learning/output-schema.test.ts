@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inferSchema, mergeSchemas } from "./output-schema.ts";
 
-test("learns types, properties and what is always there", () => {
+test("learns types, properties and required ones", () => {
   const merged = mergeSchemas(inferSchema({ a: 1, b: "x" }), inferSchema({ a: 1.5, c: null }));
   expect(merged).toEqual({
     type: "object",

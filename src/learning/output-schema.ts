@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../base/json.ts";
 
-/** The shape of values that were seen: the part of JSON Schema that can be learned from examples. */
-export type SeenSchema = {
+/** The part of JSON Schema that can be learned from examples. */
+export type InferredSchema = {
   readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, SeenSchema>>;
+  readonly properties?: Readonly<Record<string, InferredSchema>>;
   readonly required?: readonly string[];
-  readonly items?: SeenSchema;
+  readonly items?: InferredSchema;
 };
 
-/** Objects with more keys than this, or with ever new ones, are maps, not records. */
-const MOST_PROPERTIES = 100;
-const DEEPEST = 8;
-const MOST_ITEMS_LOOKED_AT = 20;
+/** Objects with more keys, in one value or over many, are maps rather than records. */
+const MAX_PROPERTIES = 100;
+const MAX_DEPTH = 8;
+const MAX_SAMPLED_ITEMS = 20;
 
-export function inferSchema(value: JsonValue, depth = 0): SeenSchema {
+export function inferSchema(value: JsonValue, depth = 0): InferredSchema {
   if (value === null) return { type: "null" };
   if (typeof value !== "object") return { type: typeof value === "number" ? numberType(value) : typeof value };
-  if (depth >= DEEPEST) return { type: Array.isArray(value) ? "array" : "object" };
+  if (depth >= MAX_DEPTH) return { type: Array.isArray(value) ? "array" : "object" };
   if (Array.isArray(value)) {
-    const items = value.slice(0, MOST_ITEMS_LOOKED_AT).map((item: JsonValue) => inferSchema(item, depth + 1));
+    const items = value.slice(0, MAX_SAMPLED_ITEMS).map((item: JsonValue) => inferSchema(item, depth + 1));
     const [first, ...others] = items;
     return first === undefined ? { type: "array" } : { type: "array", items: others.reduce(mergeSchemas, first) };
   }
   const entries = Object.entries(value as Record<string, JsonValue>);
-  if (entries.length > MOST_PROPERTIES) return { type: "object" };
+  if (entries.length > MAX_PROPERTIES) return { type: "object" };
   return {
     type: "object",
     properties: Object.fromEntries(entries.map(([key, item]) => [key, inferSchema(item, depth + 1)])),
@@ -32,8 +32,8 @@ export function inferSchema(value: JsonValue, depth = 0): SeenSchema {
   };
 }
 
-/** What fits both; a property is required only where both have it. Merging twice changes nothing. */
-export function mergeSchemas(a: SeenSchema, b: SeenSchema): SeenSchema {
+/** Widens to a schema that accepts both; a property stays required only if both require it. Idempotent. */
+export function mergeSchemas(a: InferredSchema, b: InferredSchema): InferredSchema {
   if (isDeepStrictEqual(a, b)) return a;
   const types = mergeTypes(typesOf(a), typesOf(b));
   const items = mergeOptional(a.items, b.items);
@@ -45,30 +45,31 @@ export function mergeSchemas(a: SeenSchema, b: SeenSchema): SeenSchema {
   };
 }
 
-function mergeProperties(a: SeenSchema, b: SeenSchema): Record<string, SeenSchema> | undefined {
-  const isMap = (schema: SeenSchema): boolean => typesOf(schema).includes("object") && schema.properties === undefined;
+function mergeProperties(a: InferredSchema, b: InferredSchema): Record<string, InferredSchema> | undefined {
+  const isMap = (schema: InferredSchema): boolean =>
+    typesOf(schema).includes("object") && schema.properties === undefined;
   if (isMap(a) || isMap(b)) return undefined;
   const names = new Set([...Object.keys(a.properties ?? {}), ...Object.keys(b.properties ?? {})]);
-  if (names.size > MOST_PROPERTIES || (a.properties ?? b.properties) === undefined) return undefined;
+  if (names.size > MAX_PROPERTIES || (a.properties ?? b.properties) === undefined) return undefined;
   return Object.fromEntries(
     [...names].map((name) => [name, mergeOptional(a.properties?.[name], b.properties?.[name]) ?? {}]),
   );
 }
 
-/** Where only one side is an object at all, what it requires stays required of objects. */
-function requiredInBoth(a: SeenSchema, b: SeenSchema): string[] {
-  const own = (schema: SeenSchema): ReadonlySet<string> | undefined =>
+/** If only one side is an object, its required properties stay. */
+function requiredInBoth(a: InferredSchema, b: InferredSchema): string[] {
+  const own = (schema: InferredSchema): ReadonlySet<string> | undefined =>
     schema.properties === undefined ? undefined : new Set(schema.required);
   const [ofA, ofB] = [own(a), own(b)];
   if (ofA === undefined || ofB === undefined) return [...(ofA ?? ofB ?? [])];
   return [...ofA].filter((name) => ofB.has(name));
 }
 
-function mergeOptional(a: SeenSchema | undefined, b: SeenSchema | undefined): SeenSchema | undefined {
+function mergeOptional(a: InferredSchema | undefined, b: InferredSchema | undefined): InferredSchema | undefined {
   return a === undefined || b === undefined ? (a ?? b) : mergeSchemas(a, b);
 }
 
-function typesOf({ type }: SeenSchema): readonly string[] {
+function typesOf({ type }: InferredSchema): readonly string[] {
   return type === undefined ? [] : typeof type === "string" ? [type] : type;
 }
 

@@ -25,7 +25,7 @@ const parse = tool("json:parse", { json: text }, { data: { type: "object" } });
 const post = tool("http:post", { url: text, body: { type: "object" } }, { status: { type: "integer" } });
 
 describe("edges along which data can flow", () => {
-  test("know how much of an input is covered", () => {
+  test("state the coverage of the input", () => {
     expect(edges(read, parse, post)).toEqual([
       "fs:read json:parse strict: content as json",
       "json:parse http:post partial: data as body",
@@ -35,12 +35,12 @@ describe("edges along which data can flow", () => {
     expect(edges(settings, search)).toEqual(["app:settings web:search optional: limit as limit"]);
   });
 
-  test("hand over a result that is a text as a whole", () => {
+  test("hand over a text result as a whole", () => {
     const fetch = { id: "web:fetch", inputSchema: {}, outputSchema: text };
     expect(edges(fetch, parse)).toEqual(["web:fetch json:parse strict: $ as json"]);
   });
 
-  test("show both schemas, for whoever has to fill in the rest", () => {
+  test("carry both schemas, to fill in the rest by", () => {
     expect(createProvidesEdges([read, parse])[0]).toMatchObject({
       type: "provides",
       providerOutputSchema: read.outputSchema,
@@ -48,12 +48,12 @@ describe("edges along which data can flow", () => {
     });
   });
 
-  test("do not connect what is of another type, or vague", () => {
+  test("connect neither incompatible types nor vague names", () => {
     expect(edges(tool("a:count", {}, { path: { type: "integer" } }), read)).toEqual([]);
     expect(edges(tool("a:make_user", {}, { id: text }), tool("b:close_issue", { id: text }, {}))).toEqual([]);
   });
 
-  test("find an id by what it belongs to, also inside of lists", () => {
+  test("match an id by its owner, also inside lists", () => {
     const create = tool("hub:create_issue", { title: text }, { id: text });
     const list = tool("hub:list_all", {}, { issues: { type: "array", items: { properties: { number: text } } } });
     const close = tool("hub:close_issue", { issue_id: text }, {});
@@ -64,7 +64,7 @@ describe("edges along which data can flow", () => {
     ]);
   });
 
-  test("are few for each consumer, the best ones, and need no look at all pairs", () => {
+  test("are limited to the best per consumer, without comparing all pairs", () => {
     const makers = Array.from({ length: 2_000 }, (_, index) => tool(`s${index}:make`, {}, { [`field${index}`]: text }));
     const takers = Array.from({ length: 2_000 }, (_, index) => tool(`t${index}:take`, { [`field${index}`]: text }, {}));
     const started = performance.now();

@@ -3,17 +3,17 @@ import type { Coverage, FieldMapping } from "../analysis/structure.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { inputConcepts, outputFields } from "./field-concepts.ts";
 
-/** Something with an input and a result: a tool, or a capability. */
+/** A tool or capability with input and result schemas. */
 export interface Connectable {
   readonly id: string;
-  /** What it is called, where the id does not say it. */
+  /** Display name of a capability; a tool is matched by the words of its id. */
   readonly name?: string;
   readonly inputSchema?: JsonSchema | undefined;
-  /** Stated by its server, or learned from results. */
+  /** Declared by its server, or learned from results. */
   readonly outputSchema?: JsonSchema | undefined;
 }
 
-/** What one gives back can be handed to the other. */
+/** An edge along which one result can fill the other's input. */
 export interface ProvidesEdge {
   readonly from: string;
   readonly to: string;
@@ -24,10 +24,10 @@ export interface ProvidesEdge {
   readonly fieldMapping: readonly FieldMapping[];
 }
 
-/** Of one consumer; a field that everything gives back says nothing about any of it. */
-const MOST_PROVIDERS = 16;
+/** Limit per consumer; a field that everything returns carries no information. */
+const MAX_PROVIDERS = 16;
 
-/** By the fields they have in common, found through an index of fields: pairs without any are never looked at. */
+/** Connects items by shared field concepts. An index of concepts avoids comparing all pairs. */
 export function createProvidesEdges(items: readonly Connectable[]): ProvidesEdge[] {
   const index = indexOutputs(items);
   return items.flatMap((consumer) => edgesTo(consumer, index));
@@ -65,7 +65,7 @@ function edgesTo(consumer: Connectable, index: OutputIndex): ProvidesEdge[] {
       ),
     )
     .toSorted((a, b) => rank(b) - rank(a) || (a.from < b.from ? -1 : 1))
-    .slice(0, MOST_PROVIDERS);
+    .slice(0, MAX_PROVIDERS);
 }
 
 function describe(provider: Connectable, consumer: Connectable, flows: readonly FieldFlow[]): ProvidesEdge[] {
@@ -79,7 +79,7 @@ function describe(provider: Connectable, consumer: Connectable, flows: readonly 
   return [{ from, to, type: "provides", coverage, ...schemas, fieldMapping }];
 }
 
-/** One source for each field: of the right type, of the same name, near the top of the result. */
+/** Picks one source per field: by compatible type, then equal name, then shortest path. */
 function bestMappings(all: readonly FieldMapping[]): FieldMapping[] {
   return [...Map.groupBy(all, ({ toField }) => toField).values()].flatMap((group) =>
     group.toSorted((a, b) => fitOf(b) - fitOf(a)).slice(0, 1),

@@ -1,13 +1,13 @@
 import type { JsonSchema } from "../base/json.ts";
 
-/** Far more than anybody reads; what is deeper or longer is `unknown`. */
-const DEEPEST = 5;
-const MOST_MEMBERS = 40;
-const MOST_CHOICES = 12;
+/** Limits of a readable declaration; anything beyond becomes `unknown`. */
+const MAX_DEPTH = 5;
+const MAX_MEMBERS = 40;
+const MAX_CHOICES = 12;
 
-/** The type of the values that a JSON Schema describes, as far as TypeScript has one. */
+/** TypeScript type of the values that a JSON Schema describes. */
 export function toTypeText(schema: unknown, depth = 0): string {
-  if (!isSchema(schema) || depth > DEEPEST) return "unknown";
+  if (!isSchema(schema) || depth > MAX_DEPTH) return "unknown";
   if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
   const choices = schema["enum"];
   if (Array.isArray(choices)) return toChoices(choices);
@@ -43,16 +43,16 @@ function toObject(schema: JsonSchema, depth: number): string {
   const { properties, required } = objectParts(schema);
   const all = Object.keys(properties);
   const names = [...all.filter((name) => required.has(name)), ...all.filter((name) => !required.has(name))];
-  if (names.length === 0 || depth === DEEPEST) return "Record<string, unknown>";
-  const members = names.slice(0, MOST_MEMBERS).map((name) => {
+  if (names.length === 0 || depth === MAX_DEPTH) return "Record<string, unknown>";
+  const members = names.slice(0, MAX_MEMBERS).map((name) => {
     const optional = required.has(name) ? "" : "?";
     return `${propertyName(name)}${optional}: ${toTypeText(properties[name], depth + 1)}`;
   });
-  return `{ ${[...members, ...(names.length > MOST_MEMBERS ? ["[more: string]: unknown"] : [])].join("; ")} }`;
+  return `{ ${[...members, ...(names.length > MAX_MEMBERS ? ["[more: string]: unknown"] : [])].join("; ")} }`;
 }
 
 function toChoices(values: readonly unknown[]): string {
-  if (values.length <= MOST_CHOICES) return union(values.map((value) => JSON.stringify(value)));
+  if (values.length <= MAX_CHOICES) return union(values.map((value) => JSON.stringify(value)));
   return union(values.map((value) => (value === null ? "null" : typeof value)));
 }
 

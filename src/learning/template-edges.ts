@@ -6,17 +6,16 @@ import { type Connectable, createProvidesEdges, type ProvidesEdge } from "./prov
 export interface TemplateEdgesOptions {
   readonly db: Db;
   readonly scope: Scope;
-  /** All tools, with the shapes of their results as far as they are known. */
+  /** All tools with their result schemas, as far as known. */
   readonly readTools: () => Promise<readonly Connectable[]>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Servers come and go in bunches. */
-const COALESCE_MS = 1_000;
-/** Far more than is of use to anybody. */
-const MOST_EDGES = 10_000;
+/** Debounce: servers connect and disconnect in bursts. */
+const DEBOUNCE_MS = 1_000;
+const MAX_EDGES = 10_000;
 
-/** Keeps in the graph what schemas say could be connected, as long as no program and no run says more. */
+/** Keeps the scope's template edges in step with the schemas of its tools. */
 export class TemplateEdges implements AsyncDisposable {
   readonly #options: TemplateEdgesOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -27,12 +26,12 @@ export class TemplateEdges implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Something changed; it is looked at soon. */
+  /** Schedules a refresh. */
   touch(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#working = this.#working.then(() => this.#refresh()).catch(this.#options.onError);
-    }, COALESCE_MS).unref();
+    }, DEBOUNCE_MS).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -42,7 +41,7 @@ export class TemplateEdges implements AsyncDisposable {
 
   async #refresh(): Promise<void> {
     const { db, scope, readTools } = this.#options;
-    const edges = createProvidesEdges(await readTools()).slice(0, MOST_EDGES);
+    const edges = createProvidesEdges(await readTools()).slice(0, MAX_EDGES);
     const key = edges.map(({ from, to }: ProvidesEdge) => `${from} ${to}`).join("\n");
     if (key === this.#written) return;
     await replaceTemplateEdges(db, scope, edges);

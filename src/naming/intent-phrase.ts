@@ -9,19 +9,19 @@ import {
   TWO_WORD_VERBS,
 } from "./verbs.ts";
 
-/** What an intent says: to do something with something. */
+/** An intent parsed into verb and object. */
 export interface IntentPhrase {
-  /** undefined: it only names what is wanted (`top customers by revenue`). */
+  /** Undefined for a bare noun phrase (`top customers by revenue`). */
   readonly verb: string | undefined;
-  /** The verb was asked for as a question (`which files …`); it fits less surely. */
+  /** True if the intent is a question (`which files …`), which makes the verb less certain. */
   readonly asked: boolean;
-  /** What is meant, from general to particular: the words of a noun (`open issues`). */
+  /** Words of the object (`open issues`), from general to particular. */
   readonly target: readonly string[];
-  /** Further words that tell it from similar ones, most telling first. */
+  /** Further words that tell it apart from similar ones, most specific first. */
   readonly qualifiers: readonly string[];
 }
 
-/** Openings that stand for a verb. The rest of the sentence says of what. */
+/** Openings that imply a verb; the rest of the clause is the object. */
 const OPENINGS: readonly (readonly [RegExp, string | undefined])[] = [
   [/^how many\b/, "count"],
   [/^(?:the )?number of\b/, "count"],
@@ -33,14 +33,14 @@ const OPENINGS: readonly (readonly [RegExp, string | undefined])[] = [
 const COURTESIES =
   /^(?:please|kindly|hey|hi|ok|okay|(?:can|could|would|will) you|i (?:want|need|would like)|i'd like|we (?:want|need)|help me|let me|let's|need|want|try|trying|and|then|you should|the user (?:wants|asked)|go and|to)\b[\s,]*/;
 
-/** Whether the program has a word too. */
-export type Knows = (word: string) => boolean;
+/** Tells whether the program's vocabulary contains a word. */
+export type IsKnownWord = (word: string) => boolean;
 
 /**
- * People begin with why, when or for whom. What counts is the first part of a sentence that says to do
- * something, or else the first whose nouns the program knows.
+ * Picks the clause that states the task: the first with a verb, else the first whose nouns the program uses. Earlier
+ * clauses often only give a reason or a condition.
  */
-export function readIntent(intent: string, knows: Knows): IntentPhrase {
+export function readIntent(intent: string, knows: IsKnownWord): IntentPhrase {
   const phrases = toClauses(intent).map(readClause);
   const telling = phrases.filter(({ target }) => target.some((word) => !isVague(word)));
   return (
@@ -81,13 +81,13 @@ function readClause(clause: string): IntentPhrase {
   return { verb, asked: false, ...readNouns(skipFurtherVerbs(tokens.slice(at + 1)), verb) };
 }
 
-/** Words, and `,` for whatever ends a part of a sentence. `on-call` is one word. */
+/** Splits into words; punctuation becomes `,`. `on-call` is one word. */
 function toTokens(sentence: string): string[] {
   const words = sentence.match(/[a-z0-9]+(?:[-_][a-z0-9]+)*|[,;:.!?()]/g) ?? [];
   return words.map((word) => (/^[a-z0-9]/.test(word) ? word.replace(/-/g, "_") : ","));
 }
 
-/** `read and parse JSON`: the first verb is the name's, the noun is behind the last. */
+/** `read and parse JSON`: keeps the first verb and the object after the last. */
 function skipFurtherVerbs(tokens: readonly string[]): string[] {
   let rest = tokens;
   while (isJoin(rest[0]) && findVerb(rest[1] ?? "") !== undefined) rest = rest.slice(2);
@@ -98,14 +98,14 @@ function isJoin(token: string | undefined): boolean {
   return token === "and" || token === "or" || token === "then" || token === ",";
 }
 
-/** A run of words that belong together, and the preposition it hangs on. */
+/** A noun phrase and its preposition. */
 interface Chunk {
   readonly preposition: string | undefined;
   readonly words: readonly string[];
 }
 
 const LONGEST_TARGET = 3;
-/** With these, what is looked for is said last: `search the web for news`. */
+/** Verbs whose object follows `for`: `search the web for news`. */
 const SEARCHES = new Set(["search", "query", "scan", "ask", "check", "monitor"]);
 
 function readNouns(tokens: readonly string[], verb: string | undefined): Pick<IntentPhrase, "target" | "qualifiers"> {
@@ -122,11 +122,11 @@ function readNouns(tokens: readonly string[], verb: string | undefined): Pick<In
 
 function pickMain(chunks: readonly Chunk[], verb: string | undefined): Chunk | undefined {
   const [first, second] = chunks;
-  const soughtFor = chunks.find(({ preposition }) => preposition === "for");
-  if (verb !== undefined && SEARCHES.has(verb) && first?.preposition === undefined && soughtFor !== undefined)
-    return soughtFor;
-  const pointsOn = first !== undefined && first.words.every((word) => POINTERS.has(word) || isVague(word));
-  return pointsOn && second !== undefined ? second : first;
+  const searched = chunks.find(({ preposition }) => preposition === "for");
+  if (verb !== undefined && SEARCHES.has(verb) && first?.preposition === undefined && searched !== undefined)
+    return searched;
+  const isPointer = first !== undefined && first.words.every((word) => POINTERS.has(word) || isVague(word));
+  return isPointer && second !== undefined ? second : first;
 }
 
 function toChunks(tokens: readonly string[]): Chunk[] {
@@ -139,7 +139,7 @@ function toChunks(tokens: readonly string[]): Chunk[] {
       chunks.push({ preposition: token, words: [] });
       open = true;
     } else if (token === "," || isJoin(token) || CLAUSE_WORDS.has(token) || isFinite(token)) {
-      // What follows is another matter, unless nothing was said yet: `check that the links …`.
+      // Ends the object, unless it has no word yet: `check that the links …`.
       if (begun) open = false;
     } else if (open && !isFiller(token)) current?.words.push(token);
   }

@@ -1,11 +1,10 @@
-/** What a name is made from. */
+/** Input for a name. */
 export interface Nameable {
   readonly id: string;
   readonly currentName: string;
-  /** What it was run for, the most usual first. */
+  /** Intents of its runs, most frequent first. */
   readonly intents: readonly string[];
   readonly code: string;
   readonly tools: readonly string[];
-  /** Names of its parameters. */
   readonly parameters: readonly string[];
 }

@@ -16,12 +16,12 @@ test.each([
   expect(inferNamespace(tools).namespace).toBe(namespace);
 });
 
-test("most of the tools decide, and among equals the one that says more than that files are read", () => {
+test("the majority of tools decides, and a tie goes to the more specific namespace", () => {
   expect(inferNamespace(["filesystem:read_file", "filesystem:write_file", "postgres:query"]).namespace).toBe("fs");
   expect(inferNamespace(["filesystem:read_file", "postgres:query"]).namespace).toBe("db");
 });
 
-test("tools that speak for something else make it less sure", () => {
+test("tools of other namespaces lower the match", () => {
   const alone = inferNamespace(["filesystem:read_file"]).match;
   const mixed = inferNamespace(["filesystem:read_file", "filesystem:write_file", "postgres:query"]).match;
   expect(alone).toBe(1);
@@ -29,7 +29,7 @@ test("tools that speak for something else make it less sure", () => {
   expect(inferNamespace(["acme:frobnicate"]).match).toBeLessThan(0.5);
 });
 
-test("a pattern's stars stand for anything, also nothing", () => {
+test("a pattern's stars match any characters, including none", () => {
   expect(matchesPattern("git:log", "git:*")).toBe(true);
   expect(matchesPattern("github:log", "git:*")).toBe(false);
   expect(matchesPattern("a:b", "a:b")).toBe(true);

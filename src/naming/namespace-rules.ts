@@ -1,14 +1,14 @@
-/** Tools, as patterns of `server:tool` with `*`, and the namespace that they speak for. */
+/** Maps tools, as `server:tool` patterns with `*`, to a namespace. */
 interface NamespaceRule {
   readonly namespace: string;
   readonly tools: readonly string[];
-  /** How sure the rule is; below 1 for rules that go by the shape of a name alone. */
+  /** Below 1 for rules that only match the shape of a name. */
   readonly certainty: number;
 }
 
 export const NAMESPACE_WITHOUT_RULE = "util";
 
-/** The first rule that fits a tool counts: servers known by name, then what tools are called. */
+/** The first matching rule wins: known servers come before generic tool names. */
 const NAMESPACE_RULES: readonly NamespaceRule[] = [
   {
     namespace: "fs",
@@ -83,7 +83,7 @@ const NAMESPACE_RULES: readonly NamespaceRule[] = [
     certainty: 1,
     tools: ["http*:*", "*fetch*:*", "*api*:*", "*:http_*", "*browser*:*", "*:browser_*", "playwright*:*"],
   },
-  // A server that creates, lists and updates things of its own is somebody's service behind a web interface.
+  // CRUD-shaped tools on an unknown server point to a web service.
   {
     namespace: "api",
     certainty: 0.9,
@@ -114,14 +114,14 @@ const NAMESPACE_RULES: readonly NamespaceRule[] = [
   },
 ];
 
-/** Where as many tools speak for one as for another: the one that says more about what the program is for. */
+/** Tie-break: the namespace that says more about the program's purpose comes first. */
 const PRECEDENCE = ["db", "git", "shell", "ai", "api", "transform", "fs", "util"];
 
 export interface InferredNamespace {
   readonly namespace: string;
-  /** 0 to 1: how many of the tools speak for it, and how surely. */
+  /** From 0 to 1: share of tools that match, weighted by certainty. */
   readonly match: number;
-  /** The tools that speak for it. */
+  /** The matching tools. */
   readonly tools: readonly string[];
 }
 
@@ -134,20 +134,20 @@ export function inferNamespace(tools: readonly string[]): InferredNamespace {
   if (most === undefined) return { namespace: NAMESPACE_WITHOUT_RULE, match: 0, tools: [] };
   const [namespace, voters] = most;
   const certainty = voters.reduce((sum, voter) => sum + voter.certainty, 0) / voters.length;
-  // Two thirds of the weight for the rule, one third for how much of the program it covers.
+  // The rule's certainty weighs two thirds, the share of tools one third.
   const share = voters.length / votes.length;
   return { namespace, match: certainty * (2 / 3 + share / 3), tools: voters.map(({ tool }) => tool) };
 }
 
-const UNCERTAIN = 0.3;
+const NO_RULE_CERTAINTY = 0.3;
 
 function findRule(tool: string): { readonly namespace: string; readonly certainty: number } {
   const name = tool.toLowerCase();
   const rule = NAMESPACE_RULES.find(({ tools }) => tools.some((pattern) => matchesPattern(name, pattern)));
-  return rule ?? { namespace: NAMESPACE_WITHOUT_RULE, certainty: UNCERTAIN };
+  return rule ?? { namespace: NAMESPACE_WITHOUT_RULE, certainty: NO_RULE_CERTAINTY };
 }
 
-/** `*` stands for any characters, also none. */
+/** `*` matches any characters, including none. */
 export function matchesPattern(text: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (!text.startsWith(first)) return false;

@@ -1,11 +1,11 @@
 import { parseToolId } from "../catalogue/tool-id.ts";
 import { DATA_FORMATS, findVerb, splitWords } from "./verbs.ts";
 
-/** What a program itself says about what it does. */
+/** Verb and object that a program's code and tools suggest. */
 export interface ProgramClues {
   readonly verb: string | undefined;
   readonly target: readonly string[];
-  /** Every word that its tools, tables and formats have in their names. */
+  /** Words in the names of its tools, tables and formats. */
   readonly vocabulary: ReadonlySet<string>;
 }
 
@@ -19,7 +19,7 @@ const WRITING = new Set(
   generate submit install`.split(/\s+/),
 );
 
-/** What protocols call things, in the words of people. */
+/** Plain words for protocol verbs. */
 const TOOL_VERBS: Readonly<Record<string, string>> = {
   post: "create",
   put: "save",
@@ -46,7 +46,7 @@ export function readProgram({ code, tools }: ProgramFacts): ProgramClues {
   };
 }
 
-/** What a program changes last is what it is for; one that changes nothing is for what it looks at last. */
+/** The last writing call defines the purpose; without one, the last call with an object does. */
 function findMainCall(calls: readonly ToolWords[]): ToolWords | undefined {
   return (
     calls.findLast(({ verb }) => verb !== undefined && WRITING.has(verb)) ??
@@ -76,7 +76,7 @@ interface ToolWords {
 
 const LONGEST_TARGET = 3;
 
-/** `slack:slack_list_channels` is to list channels; what stands before the verb is a prefix. */
+/** `slack:slack_list_channels` means to list channels; words before the verb are a prefix. */
 function readToolName(id: string): ToolWords {
   const ref = parseToolId(id);
   const server = splitWords(ref.server);

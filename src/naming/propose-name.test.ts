@@ -20,19 +20,19 @@ test.each([
   expect(proposeName(nameable(intent, tools)).name).toBe(name);
 });
 
-test("an intent that says nothing leaves it to the tools, and is not sure", () => {
+test("an empty intent leaves the name to the tools, with low confidence", () => {
   const proposed = proposeName(nameable("step 2", ["slack:slack_list_channels"]));
   expect(proposed.name).toBe("api:list_channels");
   expect(proposed.confidence).toBeLessThan(0.8);
   expect(proposed.reasoning).toContain('since the intent "step 2" does not say it');
 });
 
-test("the table of a statement says what a query is about", () => {
+test("the table of an SQL statement is the object of a query", () => {
   const code = 'return await mcp.postgres.query({ sql: "SELECT * FROM invoices" });';
   expect(proposeName(nameable("do it", ["postgres:query"], code)).name).toBe("db:query_invoices");
 });
 
-test("the clearest of several intents counts", () => {
+test("the intent with the highest confidence counts", () => {
   const several = { ...nameable("again", ["filesystem:read_text_file"]), intents: ["again", "read the license file"] };
   expect(proposeName(several).name).toBe("fs:read_license_file");
 });
@@ -45,7 +45,7 @@ test("confidence is 0.3 for the tools, 0.3 for the intent and 0.4 for the form",
   expect(proposeName(nameable("list issues", ["github:list_issues"], code)).confidence).toBeGreaterThan(0.9);
 });
 
-test("a name is rated whoever made it up", () => {
+test("rateName rates any name", () => {
   const program = nameable("list issues", ["github:list_issues"]);
   const rate = (name: string): number => weighConfidence(rateName(program, name));
   expect(rate("api:list_issues")).toBeGreaterThan(rate("fs:list_issues"));
@@ -54,7 +54,7 @@ test("a name is rated whoever made it up", () => {
   expect(rate("not a name")).toBe(0);
 });
 
-test("whatever the words, the name is legal", () => {
+test("a proposed name is legal for any words", () => {
   const long = `fetch ${"extraordinarily".repeat(3)} ${"complicated".repeat(2)} documentation`;
   for (const intent of [long, "日本語の意図", "!!!", "", "a__b--c", "list 'quoted' things"]) {
     const { name } = proposeName(nameable(intent, ["server:tool"]));

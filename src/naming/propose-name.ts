@@ -8,14 +8,14 @@ import { CONTAINERS, DATA_FORMATS, isVague } from "./verbs.ts";
 
 export interface ProposedName {
   readonly name: string;
-  /** 0 to 1: 0.3 for the tools, 0.3 for the intent, 0.4 for the form. */
+  /** From 0 to 1: 0.3 for the tools, 0.3 for the intent, 0.4 for the form. */
   readonly confidence: number;
   readonly reasoning: string;
-  /** Words that could tell it from another of the same name, most telling first. */
+  /** Words that tell it apart from another program of the same name, most specific first. */
   readonly qualifiers: readonly string[];
 }
 
-/** The clearest of its intents counts; a program that says nothing about itself is named after its tools. */
+/** Proposes the name with the highest confidence over all intents; without an intent, tools provide the words. */
 export function proposeName(nameable: Nameable): ProposedName {
   const intents = nameable.intents.length === 0 ? [""] : nameable.intents;
   const proposals = intents.map((intent) => propose(nameable, intent));
@@ -55,7 +55,7 @@ function chooseWords(phrase: IntentPhrase, clues: ProgramClues): ChosenWords {
   return { verb: verbForNoun(phrase, clues, telling), target: telling, from: "both" };
 }
 
-/** Verbs of tools that fit a noun of the intent; `run` or `execute` would not. */
+/** Tool verbs that go with a noun of the intent, unlike `run` or `execute`. */
 const LOOKING = new Set(["get", "list", "find", "search", "query", "read", "count", "fetch", "blame", "check"]);
 
 function verbForNoun({ asked }: IntentPhrase, clues: ProgramClues, target: readonly string[]): string {
@@ -83,7 +83,7 @@ function chooseNamespace({ namespace, tools }: InferredNamespace, verb: string):
   return RESHAPING.has(verb) ? "transform" : NAMESPACE_WITHOUT_RULE;
 }
 
-/** `convert a CSV file to JSON` has a usual form of its own. */
+/** `convert a CSV file to JSON` becomes `csv_to_json`. */
 function findConversion(verb: string, intent: string): string[] | undefined {
   if (!CONVERTING.has(verb)) return undefined;
   const found = /\b(\w+)(?: files?| data| text)? (?:in)?to (?:an? )?(\w+)/.exec(intent.toLowerCase());
@@ -91,7 +91,7 @@ function findConversion(verb: string, intent: string): string[] | undefined {
   return DATA_FORMATS.has(from) && DATA_FORMATS.has(to) ? [from, "to", to] : undefined;
 }
 
-/** In `fs` everything is a file: `read_json`, not `read_json_config_file`. */
+/** In `fs` every object is a file: `read_json`, not `read_json_config_file`. */
 function shortenTarget(target: readonly string[], namespace: string): readonly string[] {
   if (namespace !== "fs" || target.length < 2) return target;
   const format = target.find((word) => DATA_FORMATS.has(word));
@@ -99,7 +99,7 @@ function shortenTarget(target: readonly string[], namespace: string): readonly s
   return CONTAINERS.has(target.at(-1) ?? "") && target.length > 2 ? target.slice(0, -1) : target;
 }
 
-/** The longest legal name of these words. */
+/** Builds the longest legal name from these words. */
 function fit(namespace: string, words: readonly string[]): string {
   for (let count = words.length; count > 1; count -= 1) {
     const name = `${namespace}:${words.slice(0, count).join("_")}`;
@@ -108,7 +108,7 @@ function fit(namespace: string, words: readonly string[]): string {
   return `${namespace}:${words[0] ?? "run"}`.slice(0, LONGEST_NAME);
 }
 
-interface Explained {
+interface NameEvidence {
   readonly namespace: string;
   readonly inferred: InferredNamespace;
   readonly chosen: ChosenWords;
@@ -116,7 +116,7 @@ interface Explained {
   readonly parts: ConfidenceParts;
 }
 
-function explain({ namespace, inferred, chosen, intent, parts }: Explained): string {
+function explain({ namespace, inferred, chosen, intent, parts }: NameEvidence): string {
   const why = inferred.tools.length === 0 ? "no tools" : inferred.tools.join(", ");
   const said = `"${[chosen.verb, ...chosen.target].join(" ")}"`;
   const sources = {

@@ -5,13 +5,13 @@ import { type ProgramClues, readProgram } from "./program-clues.ts";
 import type { Nameable } from "./nameable.ts";
 import { findVerb, isVague } from "./verbs.ts";
 
-/** How well a name fits what is known, each from 0 to 1. */
+/** Evidence for a name, each part from 0 to 1. */
 export interface ConfidenceParts {
-  /** The tools speak for the namespace. */
+  /** Share of tools that support the namespace. */
   readonly tools: number;
-  /** The intent says clearly what the name says. */
+  /** Agreement of verb and object with the intent. */
   readonly intent: number;
-  /** The name has the form that names have. */
+  /** Conformance to the form of names. */
   readonly pattern: number;
 }
 
@@ -22,7 +22,7 @@ export function weighConfidence(parts: ConfidenceParts): number {
   return Math.round(sum * 100) / 100;
 }
 
-/** Rates a name, whoever made it up. */
+/** Rates a name from heuristics, a model or a person. */
 export function rateName(nameable: Nameable, name: string): ConfidenceParts {
   const parsed = parseName(name);
   if (parsed === undefined) return { tools: 0, intent: 0, pattern: 0 };
@@ -36,7 +36,7 @@ export function rateName(nameable: Nameable, name: string): ConfidenceParts {
   };
 }
 
-/** A program without tools is what its words say; that leaves nothing to check them against. */
+/** Without tools there is nothing to check the namespace against. */
 const TOOLLESS_MATCH = 0.5;
 
 function rateTools(tools: readonly string[], namespace: string): number {
@@ -44,16 +44,16 @@ function rateTools(tools: readonly string[], namespace: string): number {
   const inferred = inferNamespace(tools);
   if (inferred.namespace === namespace) return inferred.match;
   const own = tools.filter((tool) => inferNamespace([tool]).namespace === namespace);
-  // A namespace of its own choice is no mistake, but nothing here speaks for it.
+  // A custom namespace is legal, but no tool supports it.
   return own.length === 0 ? 0.2 : own.length / tools.length;
 }
 
 const VERB = 0.4;
 const TARGET = 0.4;
-const BORNE_OUT = 0.2;
-/** For what the intent does not say in so many words. */
+const CONFIRMED = 0.2;
+/** Weight of a verb that the intent only implies. */
 const IMPLIED = 0.15;
-/** Nouns alone may be anything. */
+/** Weight of an object without a verb. */
 const TARGET_ALONE = 0.25;
 
 function rateIntent(intent: string, [verb = "", ...target]: readonly string[], clues: ProgramClues): number {
@@ -63,29 +63,29 @@ function rateIntent(intent: string, [verb = "", ...target]: readonly string[], c
   const named = telling.filter((word) => said.includes(word));
   if (named.length === 0) return phrase.verb === verb ? IMPLIED : 0;
   const share = named.length / telling.length;
-  const borneOut = telling.some((word) => isKnown(word, clues)) ? BORNE_OUT : 0;
-  if (phrase.verb === undefined) return TARGET_ALONE * share + borneOut;
-  return (phrase.verb === verb ? VERB : IMPLIED) + TARGET * share + borneOut;
+  const confirmed = telling.some((word) => isKnown(word, clues)) ? CONFIRMED : 0;
+  if (phrase.verb === undefined) return TARGET_ALONE * share + confirmed;
+  return (phrase.verb === verb ? VERB : IMPLIED) + TARGET * share + confirmed;
 }
 
-/** The program has the word as well. */
+/** Tells whether the program uses the word as well. */
 export function isKnown(word: string, { vocabulary }: ProgramClues): boolean {
   return bothNumbers(word).some((form) => vocabulary.has(form));
 }
 
-/** In singular and plural. */
+/** Singular and plural forms. */
 function bothNumbers(word: string): string[] {
   const singular = word.replace(/s$/, "");
   return [word, singular, `${singular}s`];
 }
 
-const COMFORTABLE_LENGTH = 28;
-const MOST_WORDS = 4;
+const READABLE_LENGTH = 28;
+const MAX_WORDS = 4;
 
 function ratePattern(namespace: string, words: readonly string[]): number {
   const standard = STANDARD_NAMESPACES.includes(namespace);
   const hasTarget = words.length > 1;
-  const short = words.length <= MOST_WORDS && words.join("_").length <= COMFORTABLE_LENGTH;
+  const short = words.length <= MAX_WORDS && words.join("_").length <= READABLE_LENGTH;
   const clear = hasTarget && !words.slice(1).every(isVague);
   const begins = findVerb(words[0] ?? "") !== undefined || words.includes("to");
   return (standard ? 0.3 : 0) + (hasTarget ? 0.25 : 0) + (begins ? 0.15 : 0) + (short ? 0.15 : 0) + (clear ? 0.15 : 0);

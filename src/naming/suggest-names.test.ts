@@ -10,7 +10,7 @@ function nameable(id: string, intent: string, tools = ["filesystem:read_text_fil
 
 const everythingFree = (): boolean => true;
 
-test("no two get the same name, and the one that gives way is less sure", () => {
+test("names are distinct, and a variant has less confidence", () => {
   const [first, second, third] = suggestNames(
     [nameable("a", "read JSON file"), nameable("b", "read JSON config file"), nameable("c", "read JSON file")],
     everythingFree,
@@ -20,7 +20,7 @@ test("no two get the same name, and the one that gives way is less sure", () => 
   expect(second?.confidence).toBeLessThan(first?.confidence ?? 0);
 });
 
-test("a name that is taken gets the words that tell it apart, and then a number", () => {
+test("a taken name gets a qualifier, and then a number", () => {
   const taken = new Set(["fs:read_json"]);
   const suggest = (): string | undefined =>
     suggestNames([nameable("a", "read and parse JSON config file")], (_id, name) => !taken.has(name))[0]?.suggestedName;
@@ -29,7 +29,7 @@ test("a name that is taken gets the words that tell it apart, and then a number"
   expect(suggest()).toBe("fs:read_json_v2");
 });
 
-test("a name that was turned down is not proposed to the same capability again", () => {
+test("a rejected name is not proposed to the same capability again", () => {
   const [first, second] = suggestNames(
     [nameable("a", "read JSON"), nameable("b", "read JSON")],
     (id, name) => id !== "a" || name !== "fs:read_json",
@@ -39,11 +39,11 @@ test("a name that was turned down is not proposed to the same capability again",
   expect(nameOf.get("b")).toBe("fs:read_json");
 });
 
-test("what has the right name already is left alone", () => {
+test("a capability that already has the proposed name is skipped", () => {
   expect(suggestNames([{ ...nameable("a", "read JSON"), currentName: "fs:read_json" }], everythingFree)).toEqual([]);
 });
 
-test("what uses the same tools is a cluster", () => {
+test("programs with the same tools form a cluster", () => {
   const files = [nameable("a", "x"), nameable("c", "x")];
   const others = [nameable("b", "x", ["git:git_log", "git:git_tag"]), nameable("d", "x", ["git:git_log"])];
   const [a, c] = files;

@@ -4,15 +4,15 @@ import { clusterByTools } from "./clusters.ts";
 import type { Nameable } from "./nameable.ts";
 import { type ProposedName, proposeName } from "./propose-name.ts";
 
-/** Makes a name for each; the outcome of a language model can take the place of the heuristics. */
+/** Proposes a name: the heuristics, or the outcome of a language model. */
 export type Propose = (nameable: Nameable) => ProposedName;
 
-/** Whether a capability may be given a name: nothing else has it or may get it, and it was not turned down. */
+/** Tells whether the capability may get the name: not taken, not promised, not rejected. */
 export type IsFree = (id: string, name: string) => boolean;
 
 /**
- * One name each, no two the same. Those with the same tools come one after the other, the surest first.
- * Whatever has the right name already is left out.
+ * Suggests distinct names. Within a cluster of programs with the same tools, the highest confidence picks first.
+ * Skips capabilities that already have the proposed name.
  */
 export function suggestNames(
   nameables: readonly Nameable[],
@@ -36,7 +36,7 @@ export function suggestNames(
   );
 }
 
-/** A name that had to give way says less well what is meant. */
+/** A variant describes the program less well. */
 const VARIANT_FACTOR = 0.85;
 const NUMBERED_FACTOR = 0.75;
 
@@ -51,7 +51,7 @@ function findFreeVariant(proposed: ProposedName, isFree: (name: string) => boole
   return {
     name: variant,
     confidence: Math.round(confidence * factor * 100) / 100,
-    reasoning: `${reasoning}; ${name} is taken or was turned down, so ${variant}`,
+    reasoning: `${reasoning}; ${name} is taken or was rejected, so ${variant}`,
   };
 }
 
@@ -59,10 +59,10 @@ function isLegal(name: string): boolean {
   return parseName(name) !== undefined;
 }
 
-const ROOM_FOR_NUMBER = 6;
+const NUMBER_SUFFIX_LENGTH = 6;
 
 function findNumbered(name: string, isFree: (name: string) => boolean): string {
-  const base = name.slice(0, LONGEST_NAME - ROOM_FOR_NUMBER).replace(/_+$/, "");
+  const base = name.slice(0, LONGEST_NAME - NUMBER_SUFFIX_LENGTH).replace(/_+$/, "");
   for (let number = 2; ; number += 1) {
     const numbered = `${base}_v${number}`;
     if (isFree(numbered)) return numbered;

@@ -1,4 +1,4 @@
-/** What people ask for, in the form that a name begins with. Some have a plainer word. */
+/** Verbs that names may begin with, in base form. */
 const VERBS = new Set(
   `add aggregate alert analyse analyze answer append approve archive assign ask audit average backup benchmark blame book
   build bump calculate call cancel capture categorise categorize chart check classify clean clear click clone close collect
@@ -18,8 +18,8 @@ const VERBS = new Set(
   view visit visualise visualize wait warn watch write zip`.split(/\s+/),
 );
 
-/** Words for the same that names are shorter or more usual with. */
-const PLAINER: Readonly<Record<string, string>> = {
+/** Shorter or more common synonyms. */
+const PLAIN_SYNONYMS: Readonly<Record<string, string>> = {
   retrieve: "get",
   obtain: "get",
   grab: "get",
@@ -42,14 +42,14 @@ const PLAINER: Readonly<Record<string, string>> = {
   initialize: "setup",
 };
 
-/** The base form of a word that can be the verb of a name. `invoices` is rather a noun. */
+/** Returns the base form if the word can be a name's verb. Plurals such as `invoices` count as nouns. */
 export function findVerb(word: string): string | undefined {
   return baseForms(word)
-    .map((form) => PLAINER[form] ?? form)
+    .map((form) => PLAIN_SYNONYMS[form] ?? form)
     .find((form) => VERBS.has(form));
 }
 
-/** `fetching`, `storing`, `stopping`. */
+/** Undoes `fetching`, `storing`, `stopping`. */
 function baseForms(word: string): string[] {
   const stem = /^(.{2,})ing$/.exec(word)?.[1];
   return stem === undefined ? [word] : [word, stem, `${stem}e`, stem.replace(/([bdgmnprt])\1$/, "$1")];
@@ -78,7 +78,7 @@ export const TWO_WORD_VERBS: readonly (readonly [RegExp, string])[] = [
   [/\bweb ?pages?\b/g, "page"],
 ];
 
-/** Say nothing about what is meant. */
+/** Words without meaning for a name. */
 const FILLERS = new Set(
   `a an the this that these those my your our their his her its all any every each some several many few more most very just
   also both given existing specific certain particular single whole entire own new newest current latest recent here there now
@@ -92,7 +92,7 @@ export function isFiller(word: string): boolean {
   return FILLERS.has(word) || /^\d+$/.test(word) || word.endsWith("ly");
 }
 
-/** Nouns so general that a name with nothing else tells nobody anything. */
+/** Nouns too general to make a name on their own. */
 const VAGUE = new Set(
   `thing things stuff data task tasks step steps test job work something anything everything code program script tool tools
   example demo request action operation item items info information it way`.split(/\s+/),
@@ -102,7 +102,7 @@ export function isVague(word: string): boolean {
   return VAGUE.has(word);
 }
 
-/** End the words that belong to a noun. */
+/** Words that end a noun phrase. */
 export const PREPOSITIONS = new Set(
   `from in into to for with of by on at between about without within through via per across under over as since before after
   while during until against using based inside where onto off than like`.split(/\s+/),
@@ -112,7 +112,7 @@ export const CLAUSE_WORDS = new Set(
   `that which who whose whom whether if when once what how why because so then but unless`.split(/\s+/),
 );
 
-/** Verbs that come after the noun they belong to; none of them is also a noun one would name. */
+/** Verbs that follow their noun; excludes words that are also nouns. */
 const FINITE = new Set(
   `is are was were be been has have had do does did can could may might will would should must not point points match matches
   listen listens work works wait waits own owns exist exists contain contains need needs use uses belong belongs happen happens
@@ -125,7 +125,7 @@ export function isFinite(word: string): boolean {
   return FINITE.has(word);
 }
 
-/** Heads that only point to the noun after `of`. */
+/** Nouns that only point to the one after `of`. */
 export const POINTERS = new Set(
   `list set number count amount contents content copy kind kinds bunch piece part parts series rest text result results group`.split(
     /\s+/,
@@ -136,7 +136,7 @@ export const DATA_FORMATS = new Set(
   `json csv tsv yaml yml xml toml html markdown md pdf txt env ini sql parquet xlsx excel jsonl`.split(/\s+/),
 );
 
-/** What every file has; a name in `fs` does without where something else is said. */
+/** Words that a name in `fs` can do without. */
 export const CONTAINERS = new Set(["file", "files", "folder", "directory"]);
 
 export function splitWords(text: string): string[] {

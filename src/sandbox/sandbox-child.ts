@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeTogether } from "../base/write-together.ts";
 import { encodeFrame, type Frame, FrameReader } from "./frames.ts";
 import type { LaunchCommand } from "./launcher.ts";
 
@@ -48,7 +47,7 @@ export class SandboxChild {
 
   send(type: string, text: string): void {
     const { stdin } = this.#process;
-    if (stdin?.writable === true) writeTogether(stdin, encodeFrame(type, text));
+    if (stdin?.writable === true) stdin.write(encodeFrame(type, text));
   }
 
   /** Kills the process at once and ignores its remaining frames. */

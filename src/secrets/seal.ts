@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { PmlError } from "../base/errors.ts";
 
-/** Keeps secrets where others may read: what is sealed can be opened with the same key and context only. */
+/** Encrypts secrets for storage that others may read. Opening needs the same key and context. */
 export interface Seal {
-  /** `context` says what the secret belongs to, so that it cannot be put in the place of another one. */
+  /** `context` binds the secret to its owner, so that it cannot replace another one. */
   seal(secret: string, context: readonly string[]): string;
   open(sealed: string, context: readonly string[]): string;
 }

@@ -8,7 +8,7 @@ export interface KeySources {
   readonly value: string | undefined;
   readonly file: string | undefined;
   readonly home: string;
-  /** Whether other gateways use the same database; then they need the same key. */
+  /** True if other gateways use the same database, and so need the same key. */
   readonly shared: boolean;
 }
 
@@ -19,13 +19,13 @@ export function secretKeyFile(home: string): string {
   return join(home, "secret.key");
 }
 
-/** The key that secrets in the database are sealed with. The embedded database gets one of its own. */
+/** Resolves the key that encrypts secrets in the database. The embedded database gets a generated one. */
 export function resolveSecretKey({ value, file, home, shared }: KeySources): Buffer {
   if (value !== undefined && value !== "") return parseKey(value, "PML_SECRET_KEY");
   if (file !== undefined) return parseKey(readKeyFile(file), `secrets.keyFile (${file})`);
   if (shared) {
-    throw new PmlError("secret_key_missing", "A PostgreSQL server holds secrets only with a key of your own", {
-      hint: `Set PML_SECRET_KEY or secrets.keyFile, to the same on every gateway of the database. ${MAKE_ONE}`,
+    throw new PmlError("secret_key_missing", "Storing secrets on a PostgreSQL server needs a key of your own", {
+      hint: `Set PML_SECRET_KEY or secrets.keyFile, to the same value on every gateway of the database. ${MAKE_ONE}`,
     });
   }
   return parseKey(ensureKeyFile(secretKeyFile(home)), secretKeyFile(home));

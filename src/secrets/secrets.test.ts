@@ -8,7 +8,7 @@ import { resolveSecretKey, secretKeyFile } from "./secret-key.ts";
 
 const context = ["local", "default", "docs"];
 
-test("createSeal opens what it sealed, never the same way twice, and shows nothing of it", () => {
+test("createSeal opens its own ciphertext, which differs each time and does not contain the secret", () => {
   const seal = createSeal(randomBytes(32));
   const sealed = [seal.seal("größe: s3cret", context), seal.seal("größe: s3cret", context)];
   expect(sealed.map((each) => seal.open(each, context))).toEqual(["größe: s3cret", "größe: s3cret"]);
@@ -29,7 +29,7 @@ test("createSeal refuses another key, another context, and a single changed bit"
   }
 });
 
-test("resolveSecretKey takes the environment, then the file, then makes one for itself that nobody else can read", async () => {
+test("resolveSecretKey prefers the environment, then the file, then creates a private one", async () => {
   await using home = await makeFolder();
   const [one, two] = [randomBytes(32), randomBytes(32)];
   const file = join(home.path, "key");
@@ -42,7 +42,7 @@ test("resolveSecretKey takes the environment, then the file, then makes one for 
   expect(statSync(secretKeyFile(home.path)).mode & 0o777).toBe(0o600);
 });
 
-test("resolveSecretKey says what is missing", async () => {
+test("resolveSecretKey names the missing setting", async () => {
   await using home = await makeFolder();
   const sources = { value: undefined, file: undefined, home: home.path, shared: true };
   expect(() => resolveSecretKey(sources)).toThrow(

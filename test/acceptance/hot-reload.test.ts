@@ -51,7 +51,7 @@ test("a file that cannot be used is logged and changes nothing; the next good on
   expect(await home.server("chaos")).toMatchObject({ state: "ready", pid });
   writeConfig(home.path, { daemon: { idleMinutes: 5 }, mcpServers: { chaos, added: servers.chaos("added") } });
   await home.ready("added");
-  expect(log()).toMatch(/"settings":\["daemon"\].*count from the next start on/);
+  expect(log()).toMatch(/"settings":\["daemon"\].*take effect after a restart/);
   expect(await home.pid("chaos")).toBe(pid);
 });
 

@@ -1,8 +1,8 @@
 import { environment, resolveHome } from "../../config/environment.ts";
 import { PmlError } from "../../base/errors.ts";
-import type { Connection } from "../../client-config/connection.ts";
-import type { Launch } from "../../client-config/launch.ts";
-import type { Places } from "../../client-config/places.ts";
+import type { ClientConnection } from "../../client-config/connection.ts";
+import type { PmlLaunch } from "../../client-config/launch.ts";
+import type { ConfigFolders } from "../../client-config/config-folders.ts";
 import type { ConnectRequest, ConnectResult } from "../../client-config/connect-client.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { formatTable } from "../table.ts";
@@ -44,15 +44,15 @@ export const connect: Command = {
 };
 
 interface Setting {
-  readonly places: Places;
-  readonly launch: Launch;
+  readonly folders: ConfigFolders;
+  readonly launch: PmlLaunch;
 }
 
 async function readSetting({ config }: OptionValues): Promise<Setting> {
-  const { findPlaces } = await import("../../client-config/places.ts");
+  const { findConfigFolders } = await import("../../client-config/config-folders.ts");
   const { describeLaunch } = await import("../../client-config/launch.ts");
   return {
-    places: findPlaces(environment, process.cwd()),
+    folders: findConfigFolders(environment, process.cwd()),
     launch: describeLaunch(environment, typeof config === "string" ? config : undefined),
   };
 }
@@ -80,8 +80,8 @@ function checkName(name: string): string {
 async function listClients(options: OptionValues): Promise<Answer> {
   const { CLIENTS } = await import("../../client-config/client-table.ts");
   const { describeConnection } = await import("../../client-config/connection.ts");
-  const { places, launch } = await readSetting(options);
-  const found = CLIENTS.map((client) => describeConnection(client, places, { launch, scope: "user" }));
+  const { folders, launch } = await readSetting(options);
+  const found = CLIENTS.map((client) => describeConnection(client, folders, { launch, scope: "user" }));
   const rows = found.map(({ client, state, path, problem }) => ({
     client: client.id,
     state: STATES[state],
@@ -95,7 +95,7 @@ async function listClients(options: OptionValues): Promise<Answer> {
   };
 }
 
-const STATES: Readonly<Record<Connection["state"], string>> = {
+const STATES: Readonly<Record<ClientConnection["state"], string>> = {
   connected: "connected",
   broken: "broken",
   other: "connected to another",

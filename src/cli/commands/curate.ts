@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
-import type { Applied, AutoSummary, CurationStats, Rejected, Suggestions } from "../../naming/curation/curator.ts";
+import type {
+  ApplyOutcome,
+  AutoSummary,
+  CurationStats,
+  RejectOutcome,
+  NameSuggestions,
+} from "../../naming/curation/curator.ts";
 import type { SourcedSuggestion } from "../../naming/curation/suggestion-store.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
@@ -58,7 +64,7 @@ function toRequest(strategy: "suggest" | "auto", options: OptionValues): Record<
 }
 
 async function suggest(daemon: DaemonAddress, { options, terminal }: Input): Promise<Answer> {
-  const data = await callDaemon<Suggestions>(daemon, "POST", "/api/curation", toRequest("suggest", options));
+  const data = await callDaemon<NameSuggestions>(daemon, "POST", "/api/curation", toRequest("suggest", options));
   const { suggestions, warnings } = data;
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !terminal.options.json;
   if (interactive && options["suggest"] !== true && options["dryRun"] !== true && suggestions.length > 0)
@@ -98,7 +104,7 @@ async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answe
 
 async function apply(daemon: DaemonAddress, decisions: NameDecisions): Promise<Answer> {
   const body = { strategy: "apply", ...decisions };
-  const data = await callDaemon<Applied & Rejected>(daemon, "POST", "/api/curation", body);
+  const data = await callDaemon<ApplyOutcome & RejectOutcome>(daemon, "POST", "/api/curation", body);
   const rejected = data.rejected.map((id) => `✓ ${id} will not be proposed this name again`);
   return { data, text: [formatApplied(data), ...rejected].filter(Boolean).join("\n"), ...exitOf(data) };
 }
@@ -107,7 +113,7 @@ function formatApplied({
   applied,
   failed,
 }: {
-  applied: Applied["applied"];
+  applied: ApplyOutcome["applied"];
   failed: readonly { id: string; error: string }[];
 }): string {
   if (applied.length + failed.length === 0) return "Nothing was named";

@@ -1,5 +1,4 @@
 import { workerData } from "node:worker_threads";
-import { collectGarbage, collectWhenQuiet } from "../../base/collect-garbage.ts";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
@@ -18,8 +17,6 @@ await serveTexts(() => {
   if (hashFile(weights) !== weightsHash) throw new Error(`${weights} is not the file it should be`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
-  collectGarbage("last-resort");
-  collectWhenQuiet();
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
 });

@@ -1,7 +1,6 @@
 import type { Duplex } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from "@modelcontextprotocol/server";
 import { INVALID_REQUEST, parseText, readId } from "./parse-message.ts";
-import { writeTogether } from "../../base/write-together.ts";
 
 const LINE_FEED = 10;
 const LONGEST_LINE_BYTES = 64 * 1024 * 1024;
@@ -33,7 +32,7 @@ export class LineTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.reject(new Error("the connection is closed"));
-    if (writeTogether(this.#socket, `${JSON.stringify(message)}\n`)) return Promise.resolve();
+    if (this.#socket.write(`${JSON.stringify(message)}\n`)) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         this.#socket.off("drain", done).off("close", done);
@@ -96,7 +95,7 @@ export class LineTransport implements Transport {
   }
 
   #refuse({ id, code, message }: { id: RequestId | null; code: number; message: string }): void {
-    writeTogether(this.#socket, `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
+    this.#socket.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
   }
 }
 

@@ -44,7 +44,7 @@ interface Seed {
   readonly intentBy?: readonly [principal: string, intent: string];
 }
 
-/** A capability that nobody named. Returns its id. */
+/** Saves a capability without a name and returns its id. */
 async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> {
   const id = newId();
   const { org, project } = DEFAULT_SCOPE;
@@ -92,7 +92,7 @@ async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> 
 }
 
 describe.each(engines)("curator on %s", (engine) => {
-  test("one proposal is open per capability; another takes its place, the same one stays", async () => {
+  test("one suggestion is pending per capability; a different one supersedes it, an equal one stays", async () => {
     await using client = await openTestDatabase(engine);
     const { curator } = openScene(client);
     const id = await seedUnnamed(client, { description: "read the license" });
@@ -106,7 +106,7 @@ describe.each(engines)("curator on %s", (engine) => {
     expect(await curator.stats(DEFAULT_SCOPE)).toMatchObject({ pending: 1, accepted: 0, acceptanceRate: undefined });
   });
 
-  test("a rename outside of curation settles the proposal: accepted when it is the same name, edited otherwise", async () => {
+  test("a rename outside of curation settles the suggestion: accepted if the name is equal, edited otherwise", async () => {
     await using client = await openTestDatabase(engine);
     const { curator, registry } = openScene(client);
     const same = await seedUnnamed(client, { description: "read the license" });
@@ -118,7 +118,7 @@ describe.each(engines)("curator on %s", (engine) => {
     expect(await curator.stats(DEFAULT_SCOPE)).toEqual(stats);
   });
 
-  test("a name that was given without asking and changed by somebody was not accepted after all", async () => {
+  test("a later rename turns an automatically accepted suggestion into an edited one", async () => {
     await using client = await openTestDatabase(engine);
     const { curator, registry } = openScene(client);
     await seedUnnamed(client, { description: "read the license" });
@@ -129,7 +129,7 @@ describe.each(engines)("curator on %s", (engine) => {
     expect(await curator.stats(DEFAULT_SCOPE)).toMatchObject({ accepted: 0, edited: 1, acceptanceRate: 0 });
   });
 
-  test("what others keep to themselves is neither named nor read", async () => {
+  test("private capabilities of other principals are neither named nor read", async () => {
     await using client = await openTestDatabase(engine);
     const { curator } = openScene(client);
     const stranger: Asker = { scope: DEFAULT_SCOPE, principal: newId() };
@@ -143,31 +143,31 @@ describe.each(engines)("curator on %s", (engine) => {
     expect(all.suggestions.map(({ suggestedName }) => suggestedName)).toContain("fs:read_salaries");
   });
 
-  test("by itself it proposes, or gives what is sure, and tells how many", async () => {
+  test("curateInBackground suggests, or applies above the threshold, and publishes the counts", async () => {
     await using client = await openTestDatabase(engine);
     const { curator, told } = openScene(client);
     await seedUnnamed(client, { description: "read the license" });
-    await curator.runByItself(DEFAULT_SCOPE, { apply: false });
+    await curator.curateInBackground(DEFAULT_SCOPE, { apply: false });
     expect(told.at(-1)).toEqual({ kind: "names_suggested", ...DEFAULT_SCOPE, applied: 0, waiting: 1 });
     await seedUnnamed(client, { description: "read the license" });
-    await curator.runByItself(DEFAULT_SCOPE, { apply: false });
+    await curator.curateInBackground(DEFAULT_SCOPE, { apply: false });
     expect((await curator.pending(DEFAULT_SCOPE)).map(({ suggestedName }) => suggestedName).toSorted()).toEqual([
       "fs:read_license",
       "fs:read_license_v2",
     ]);
     await seedUnnamed(client, { description: "count the words" });
-    await curator.runByItself(DEFAULT_SCOPE, { apply: true });
+    await curator.curateInBackground(DEFAULT_SCOPE, { apply: true });
     expect(told.findLast(({ kind }) => kind === "names_suggested")).toMatchObject({ applied: 1, waiting: 0 });
   });
 
-  test("it is called when enough have neither name nor proposal, and not again for the same ones", async () => {
+  test("watchUnnamed fires once enough capabilities have neither name nor suggestion, and not again for the same ones", async () => {
     await using client = await openTestDatabase(engine);
     const { curator } = openScene(client);
     const events = createEventBus();
     let calls = 0;
     const onEnough = async (): Promise<void> => {
       calls += 1;
-      await curator.runByItself(DEFAULT_SCOPE, { apply: false });
+      await curator.curateInBackground(DEFAULT_SCOPE, { apply: false });
     };
     using _watching = watchUnnamed({ db: client.db, scope: DEFAULT_SCOPE, events, afterUnnamed: 2, onEnough, onError });
     const change = (): void => events.publish({ kind: "scope_changed", ...DEFAULT_SCOPE });

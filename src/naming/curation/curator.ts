@@ -12,7 +12,7 @@ import { askForNames } from "./model-names.ts";
 import {
   countWithoutSuggestion,
   listNameables,
-  MOST_AT_ONCE,
+  BATCH_LIMIT,
   type NameableCapability,
   readTakenNames,
 } from "./nameable-store.ts";
@@ -29,34 +29,33 @@ import {
 } from "./suggestion-store.ts";
 
 export interface CurationFilter {
-  /** Only what nobody has named; true unless said otherwise. */
+  /** Only capabilities without a name; defaults to true. */
   readonly unnamedOnly?: boolean;
-  /** Only what is in this namespace, or would be. */
+  /** Only capabilities that are in this namespace, or whose tools suggest it. */
   readonly namespace?: string;
   readonly minUsage?: number;
-  /** Only what no name was ever proposed for. */
+  /** Only capabilities that never had a suggestion. */
   readonly newOnly?: boolean;
 }
 
-/** Who curates, what, and with whose help. */
 export interface CurationRequest {
   readonly asker: Asker;
   readonly filter: CurationFilter;
   readonly signal: AbortSignal;
-  /** A model that the caller offers, for when none is configured. */
+  /** A model offered by the caller, used if none is configured. */
   readonly model?: LanguageModel;
-  /** Nothing is kept or changed. */
+  /** Stores and changes nothing. */
   readonly dryRun?: boolean;
-  /** Instead of the configured one. */
+  /** Overrides the configured threshold. */
   readonly minConfidence?: number;
 }
 
-export interface Suggestions {
+export interface NameSuggestions {
   readonly suggestions: readonly SourcedSuggestion[];
   readonly warnings: readonly string[];
 }
 
-export interface Rename {
+export interface NameChoice {
   /** Id or current name. */
   readonly id: string;
   readonly name: string;
@@ -74,29 +73,29 @@ interface FailedDecision {
   readonly error: string;
 }
 
-type FailedRename = FailedDecision & Rename;
+type FailedRename = FailedDecision & NameChoice;
 
-export interface Rejected {
-  /** Ids of those that had an open proposal. */
+export interface RejectOutcome {
+  /** Ids of the capabilities that had a pending suggestion. */
   readonly rejected: readonly string[];
   readonly failed: readonly FailedDecision[];
 }
 
-export interface Applied {
+export interface ApplyOutcome {
   readonly applied: readonly AppliedRename[];
   readonly failed: readonly FailedRename[];
 }
 
-export interface AutoSummary extends Applied {
-  /** Not sure enough, or already named by somebody. */
+export interface AutoSummary extends ApplyOutcome {
+  /** Suggestions below the threshold, or for capabilities that already have a name. */
   readonly waiting: readonly SourcedSuggestion[];
   readonly warnings: readonly string[];
 }
 
 export interface CurationStats extends SuggestionCounts {
-  /** Unnamed capabilities without a proposal. */
+  /** Unnamed capabilities without a suggestion. */
   readonly unnamed: number;
-  /** Of all decided: taken as they were. undefined before the first decision. */
+  /** Share of decided suggestions that were accepted unchanged; undefined before the first decision. */
   readonly acceptanceRate: number | undefined;
 }
 
@@ -105,13 +104,13 @@ export interface CuratorOptions {
   readonly registry: Pick<Registry, "rename" | "lookup">;
   readonly events: EventBus;
   readonly model: LanguageModel | undefined;
-  /** Whether a model that the caller offers may be asked. */
+  /** Allows the use of a model offered by the caller. */
   readonly sampling: boolean;
-  /** Above this a name is given without asking. */
+  /** Suggestions above this threshold are applied without asking. */
   readonly minConfidence: number;
 }
 
-/** Gives names to what has none: proposes, applies, and remembers what people thought of it. */
+/** Suggests names for capabilities, applies them, and records decisions about them. */
 export class Curator {
   readonly #options: CuratorOptions;
   readonly #uses: UseCounts;
@@ -121,7 +120,7 @@ export class Curator {
     this.#uses = new UseCounts(options.client.db);
   }
 
-  /** A word about what has just been run, where it has no name and is used often. */
+  /** Returns advice to name a capability that is used often and has no name. */
   async adviseName(
     scope: Scope,
     { id, name }: { readonly id: string; readonly name: string },
@@ -132,7 +131,7 @@ export class Curator {
     return `${name} was used ${uses} times and has no name; pml_curate_capabilities finds one`;
   }
 
-  async suggest(request: CurationRequest): Promise<Suggestions> {
+  async suggest(request: CurationRequest): Promise<NameSuggestions> {
     const { db } = this.#options.client;
     const { asker, dryRun } = request;
     await settleSuggestions(db, asker.scope);
@@ -142,7 +141,7 @@ export class Curator {
     return found;
   }
 
-  /** Applies what is sure enough. What somebody named is never renamed without being asked. */
+  /** Applies suggestions above the threshold. Never renames a capability that a person named. */
   async auto(request: CurationRequest): Promise<AutoSummary> {
     const { suggestions, warnings } = await this.suggest(request);
     const { minConfidence = this.#options.minConfidence } = request;
@@ -151,12 +150,12 @@ export class Curator {
     );
     const waiting = suggestions.filter((suggestion) => !sure.includes(suggestion));
     const renames = sure.map(({ id, suggestedName }) => ({ id, name: suggestedName }));
-    const done = request.dryRun === true ? foresee(sure) : await this.apply(request.asker, renames, "auto");
+    const done = request.dryRun === true ? previewRenames(sure) : await this.apply(request.asker, renames, "auto");
     return { ...done, waiting, warnings };
   }
 
-  /** Each by itself: one that cannot be applied does not keep the others from it. */
-  async apply(asker: Asker, renames: readonly Rename[], via: ChangedVia): Promise<Applied> {
+  /** Applies each rename on its own, so one failure does not stop the others. */
+  async apply(asker: Asker, renames: readonly NameChoice[], via: ChangedVia): Promise<ApplyOutcome> {
     const applied: AppliedRename[] = [];
     const failed: FailedRename[] = [];
     for (const { id, name } of renames) {
@@ -172,8 +171,8 @@ export class Curator {
     return { applied, failed };
   }
 
-  /** Turns proposals down: the same names are not proposed for the same capabilities again. */
-  async reject(asker: Asker, references: readonly string[], via: ChangedVia): Promise<Rejected> {
+  /** Rejects pending suggestions, so that the same names are not suggested again. */
+  async reject(asker: Asker, references: readonly string[], via: ChangedVia): Promise<RejectOutcome> {
     const rejected: string[] = [];
     const failed: FailedDecision[] = [];
     for (const reference of references) {
@@ -188,7 +187,7 @@ export class Curator {
     return { rejected, failed };
   }
 
-  /** What waits for somebody to decide. */
+  /** Lists suggestions that await a decision. */
   async pending(scope: Scope): Promise<SourcedSuggestion[]> {
     await settleSuggestions(this.#options.client.db, scope);
     return listPending(this.#options.client.db, scope);
@@ -203,15 +202,15 @@ export class Curator {
     return { ...counts, unnamed: await countWithoutSuggestion(db, scope), acceptanceRate };
   }
 
-  /** What PML does by itself, once there is enough without a name: it looks at everything that is new. */
-  async runByItself(scope: Scope, { apply }: { readonly apply: boolean }): Promise<void> {
+  /** Curates all new capabilities in the background, batch by batch. */
+  async curateInBackground(scope: Scope, { apply }: { readonly apply: boolean }): Promise<void> {
     const request = {
       asker: { scope, principal: OWNER },
       filter: { newOnly: true },
       signal: new AbortController().signal,
     };
     let [applied, waiting] = [0, 0];
-    for (let found = MOST_AT_ONCE; found >= MOST_AT_ONCE;) {
+    for (let found = BATCH_LIMIT; found >= BATCH_LIMIT;) {
       const done = apply
         ? await this.auto(request)
         : { applied: [], waiting: (await this.suggest(request)).suggestions };
@@ -232,10 +231,10 @@ export class Curator {
     );
   }
 
-  async #propose(request: CurationRequest, nameables: readonly NameableCapability[]): Promise<Suggestions> {
+  async #propose(request: CurationRequest, nameables: readonly NameableCapability[]): Promise<NameSuggestions> {
     const { scope } = request.asker;
     const model = this.#options.model ?? (this.#options.sampling ? request.model : undefined);
-    const asked = model === undefined ? nothingAsked : await askForNames(model, nameables, request.signal);
+    const asked = model === undefined ? NO_MODEL_NAMES : await askForNames(model, nameables, request.signal);
     const isFree = await this.#findFreeNames(scope);
     const suggestions = suggestNames(nameables, isFree, (each) => asked.names.get(each.id) ?? proposeName(each));
     return {
@@ -258,15 +257,15 @@ export class Curator {
 
 const MANY_USES = 5;
 
-const nothingAsked = { names: new Map<string, ProposedName>(), warnings: [] };
+const NO_MODEL_NAMES = { names: new Map<string, ProposedName>(), warnings: [] };
 
-/** What a user can act on is an outcome; anything else is not. */
+/** A `PmlError` is an outcome of one decision; any other error is thrown. */
 function toFailed(error: unknown, id: string): FailedDecision {
   if (!(error instanceof PmlError)) throw error;
   return { id, code: error.code, error: error.message };
 }
 
-function foresee(sure: readonly SourcedSuggestion[]): Applied {
+function previewRenames(sure: readonly SourcedSuggestion[]): ApplyOutcome {
   return {
     applied: sure.map(({ id, currentName, suggestedName }) => ({ id, oldName: currentName, newName: suggestedName })),
     failed: [],

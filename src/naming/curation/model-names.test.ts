@@ -41,7 +41,7 @@ test("twenty capabilities are asked for in four batches of five", async () => {
   expect(names.get("id-7")).toMatchObject({ name: "api:list_issues_23" });
 });
 
-test("the model gets tools, intent and the first 200 characters of code, without anybody's values", async () => {
+test("the prompt has tools, intent and the first 200 characters of code, without literals", async () => {
   const model = scripted(nameAll);
   await askForNames(model, nameables(1), signal);
   const [program] = JSON.parse(model.prompts[0]?.user ?? "") as [Record<string, unknown>];
@@ -54,7 +54,7 @@ test("the model gets tools, intent and the first 200 characters of code, without
   expect(withoutLiterals(`a("${"x".repeat(500)}", 'b\\'c', \`d\${e}\`) // f`)).toBe(`a("…", '…', \`…\`) `);
 });
 
-test("text around the answer does not matter; illegal and missing names are told and left to PML", async () => {
+test("text around the answer is ignored; illegal and missing names become warnings", async () => {
   const answer = [
     { n: 1, name: "api:list_issues", reason: "r" },
     { n: 2, name: "Not a name!" },
@@ -69,7 +69,7 @@ test("text around the answer does not matter; illegal and missing names are told
   ]);
 });
 
-test("a model that fails, or talks nonsense, is told of; the other batches go on", async () => {
+test("a failing or malformed answer becomes a warning; the other batches continue", async () => {
   const model = scripted((batch, turn) => {
     if (turn === 1) throw new PmlError("model_failed", "it is down");
     return turn === 2 ? "I would rather not." : nameAll(batch, turn);

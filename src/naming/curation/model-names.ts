@@ -5,16 +5,16 @@ import type { Nameable } from "../nameable.ts";
 import { describeParts, type ProposedName, proposeName } from "../propose-name.ts";
 import { rateName, weighConfidence } from "../rate-name.ts";
 
-/** So many at once, so that neither an answer nor its price gets out of hand. */
+/** Limits the length and the cost of one answer. */
 const BATCH_SIZE = 5;
 
 export interface ModelNames {
-  /** By the id of the capability; not every one has to have got one. */
+  /** By capability id; capabilities without a usable answer are missing. */
   readonly names: ReadonlyMap<string, ProposedName>;
   readonly warnings: readonly string[];
 }
 
-/** Asks a model for names, five capabilities at a time. What it says is a proposal like any other: it must be legal. */
+/** Asks a model for names in batches and keeps those that are legal. */
 export async function askForNames(
   model: LanguageModel,
   nameables: readonly Nameable[],
@@ -35,7 +35,7 @@ async function askForBatch(model: LanguageModel, batch: readonly Nameable[], sig
     return readNames(await model.complete(toPrompt(batch), signal), batch);
   } catch (error) {
     if (signal.aborted) throw error;
-    // The names that PML finds by itself are good enough not to fail for; but it is said.
+    // Heuristic names replace the missing ones, so a failing model is a warning.
     return [{ id: "", outcome: error instanceof Error ? error.message : String(error) }];
   }
 }
@@ -58,7 +58,7 @@ function toPrompt(batch: readonly Nameable[]): Prompt {
   return { system: SYSTEM, user: JSON.stringify(programs, undefined, 1), maxTokens: MAX_TOKENS };
 }
 
-/** Paths, texts and numbers of somebody's are none of the model's business; what a program does shows without them. */
+/** Removes literals and comments: a user's values must not reach the model, and the shape of a program suffices. */
 export function withoutLiterals(code: string): string {
   return code
     .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, (text) => `${text[0]}…${text[0]}`)
@@ -70,7 +70,7 @@ const answered = z.array(z.object({ n: z.number(), name: z.string(), reason: z.s
 
 interface ReadName {
   readonly id: string;
-  /** A sentence where there is no name to be had. */
+  /** A warning if there is no name. */
   readonly outcome: ProposedName | string;
 }
 
@@ -97,7 +97,7 @@ function parseAnswer(answer: string): z.output<typeof answered> | undefined {
   try {
     return answered.safeParse(JSON.parse(text)).data;
   } catch {
-    return undefined; // told as a name that is missing, for each that was asked for
+    return undefined; // each requested name then counts as missing
   }
 }
 

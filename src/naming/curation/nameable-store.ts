@@ -4,25 +4,24 @@ import type { Db } from "../../db/client.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import type { Nameable } from "../nameable.ts";
 
-/** A capability that could be given a name. */
+/** A capability as curation sees it. */
 export interface NameableCapability extends Nameable {
   readonly unnamed: boolean;
   readonly namespace: string;
 }
 
 export interface NameableFilter {
-  /** Only those that nobody has named. */
+  /** Only capabilities without a name. */
   readonly unnamedOnly: boolean;
-  /** Used at least so often. */
   readonly minUsage: number;
-  /** Only those that no name was ever proposed for. */
+  /** Only capabilities that never had a suggestion. */
   readonly newOnly?: boolean;
 }
 
-/** So many at once, the most used first: nobody reads more, and the gateway has other things to do. */
-export const MOST_AT_ONCE = 200;
+/** Batch size, by use: nobody reviews more at once, and the query stays short. */
+export const BATCH_LIMIT = 200;
 
-/** What nobody has named: names made from the hash of a program. */
+/** A name made from a program's hash. */
 const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
 
 const WITHOUT_SUGGESTION = sql`NOT EXISTS (SELECT FROM capability_suggestion g WHERE g.org = r.org AND g.record_id = r.id)`;
@@ -39,7 +38,10 @@ interface NameableRow {
   intents: string[];
 }
 
-/** Those the asker may see, most used first, with what they were last run for. Intents of others are not shown. */
+/**
+ * Lists capabilities the caller may see, most used first, with their recent intents but not those of other
+ * principals.
+ */
 export async function listNameables(db: Db, asker: Asker, filter: NameableFilter): Promise<NameableCapability[]> {
   const { org, project } = asker.scope;
   const all = asker.principal === OWNER;
@@ -60,7 +62,7 @@ export async function listNameables(db: Db, asker: Asker, filter: NameableFilter
       AND r.deleted_at IS NULL AND s.usage_count >= ${filter.minUsage} AND (${!filter.unnamedOnly} OR ${UNNAMED})
       AND (${all} OR r.visibility <> 'private' OR r.created_by::text = ${asker.principal})
       AND (${filter.newOnly !== true} OR ${WITHOUT_SUGGESTION})
-    ORDER BY s.usage_count DESC, r.id LIMIT ${MOST_AT_ONCE}`.execute(db);
+    ORDER BY s.usage_count DESC, r.id LIMIT ${BATCH_LIMIT}`.execute(db);
   return rows.map(toNameable);
 }
 
@@ -77,7 +79,7 @@ function toNameable(row: NameableRow): NameableCapability {
   };
 }
 
-/** Unnamed ones of which nobody has made a proposal yet. */
+/** Counts unnamed capabilities without a suggestion. */
 export async function countWithoutSuggestion(db: Db, { org, project }: Asker["scope"]): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*)::integer AS count FROM capability_records r
@@ -88,8 +90,8 @@ export async function countWithoutSuggestion(db: Db, { org, project }: Asker["sc
 }
 
 /**
- * Every name that stands for something in the scope, is kept free, or was proposed and may be taken any time: current,
- * former and deleted ones, and by whose id they may be used all the same.
+ * Maps names that are in use, former, reserved or suggested to the id of the one capability that may still get them;
+ * null if none may.
  */
 export async function readTakenNames(db: Db, { org, project }: Asker["scope"]): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ name: string; proposed_to: string | null }>`

@@ -11,7 +11,7 @@ export interface SourcedSuggestion extends CurationSuggestion {
   readonly source: SuggestionSource;
 }
 
-/** Keeps proposals. The one that is open for a capability stays when it is the same, and gives way when it is not. */
+/** Stores suggestions. An equal pending one stays; a different one is superseded. */
 export async function writeSuggestions(
   db: Db,
   { org, project }: Scope,
@@ -44,8 +44,8 @@ export async function writeSuggestions(
 }
 
 /**
- * What became of proposals outside of curation: whatever is named by now was accepted or edited, and a
- * name that was given without asking and then changed was not accepted after all.
+ * Settles suggestions decided outside of curation: a rename accepts or edits a pending one, and a later rename turns
+ * an automatically accepted one into an edited one.
  */
 export async function settleSuggestions(db: Db, { org, project }: Scope): Promise<void> {
   await sql`
@@ -61,18 +61,18 @@ export async function settleSuggestions(db: Db, { org, project }: Scope): Promis
         OR (g.fate = 'accepted' AND g.decided_via = 'auto' AND r.display_name <> g.final_name))`.execute(db);
 }
 
-export interface Decision {
+export interface SuggestionDecision {
   readonly recordId: string;
-  /** What it is called now; undefined: the proposal was turned down. */
+  /** The new name; undefined to reject the suggestion. */
   readonly name: string | undefined;
   readonly via: ChangedVia;
 }
 
-/** Closes the open proposal of a capability. Returns how; undefined where none was open. */
+/** Closes the pending suggestion of a capability and returns its fate; undefined if none was pending. */
 export async function decideSuggestion(
   db: Db,
   { org }: Scope,
-  { recordId, name, via }: Decision,
+  { recordId, name, via }: SuggestionDecision,
 ): Promise<"accepted" | "edited" | "rejected" | undefined> {
   const { rows } = await sql<{ fate: "accepted" | "edited" | "rejected" }>`
     UPDATE capability_suggestion SET decided_at = now(), decided_via = ${via}, final_name = ${name ?? null},
@@ -82,7 +82,7 @@ export async function decideSuggestion(
   return rows[0]?.fate;
 }
 
-/** Names that were turned down, as `record id, name`; they are not proposed to the same capability again. */
+/** Reads rejected names as `[record id, name]`. */
 export async function readRejected(db: Db, { org, project }: Scope): Promise<(readonly [string, string])[]> {
   const rows = await db
     .selectFrom("capability_suggestion")
@@ -94,7 +94,7 @@ export async function readRejected(db: Db, { org, project }: Scope): Promise<(re
   return rows.map(({ record_id: id, suggested_name: name }) => [id, name]);
 }
 
-/** Proposals that wait for a decision, the surest first. */
+/** Lists pending suggestions, highest confidence first. */
 export async function listPending(db: Db, { org, project }: Scope): Promise<SourcedSuggestion[]> {
   const rows = await db
     .selectFrom("capability_suggestion as g")
@@ -121,7 +121,7 @@ export async function listPending(db: Db, { org, project }: Scope): Promise<Sour
 export interface SuggestionCounts {
   readonly pending: number;
   readonly accepted: number;
-  /** Of those accepted: given without asking. */
+  /** Accepted ones that were applied without asking. */
   readonly auto: number;
   readonly edited: number;
   readonly rejected: number;

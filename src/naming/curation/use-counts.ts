@@ -2,11 +2,11 @@ import { readUsage } from "../../registry/capability-store.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
 
-const MOST_KEPT = 1_000;
+const MAX_CACHED = 1_000;
 
 /**
- * How often capabilities were used. Read once and counted on from there, so that running something
- * does not cost a look into the database each time; what other gateways run is seen a little later.
+ * Counts uses of capabilities. Reads a count once and increments it in memory, to spare a query per run; uses on
+ * other gateways show up after the cache is cleared.
  */
 export class UseCounts {
   readonly #db: Db;
@@ -16,11 +16,11 @@ export class UseCounts {
     this.#db = db;
   }
 
-  /** Called after a use, which is part of the answer. */
+  /** Call after a use; the count includes it. */
   async count(scope: Scope, id: string): Promise<number> {
     const known = this.#counts.get(id);
     const count = known === undefined ? (await readUsage(this.#db, scope, id)).count : known + 1;
-    if (this.#counts.size >= MOST_KEPT) this.#counts.clear();
+    if (this.#counts.size >= MAX_CACHED) this.#counts.clear();
     this.#counts.set(id, count);
     return count;
   }

@@ -7,13 +7,13 @@ export interface UnnamedWatch {
   readonly db: Db;
   readonly scope: Scope;
   readonly events: EventBus;
-  /** 0: never enough. */
+  /** 0 disables the watch. */
   readonly afterUnnamed: number;
   readonly onEnough: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Counts after every change of the scope, and calls out when so many have neither a name nor a proposal. */
+/** Counts after every change of the scope and calls `onEnough` at the threshold. */
 export function watchUnnamed({ db, scope, events, afterUnnamed, onEnough, onError }: UnnamedWatch): Disposable {
   let counting = false;
   let again = false;
@@ -32,7 +32,7 @@ export function watchUnnamed({ db, scope, events, afterUnnamed, onEnough, onErro
       counting = false;
     }
   };
-  // Set by another call while this one waits, which the compiler does not see.
+  // Hides the narrowing of `again`, which another call sets during the await.
   const readAgain = (): boolean => again;
   if (afterUnnamed === 0) return { [Symbol.dispose]: () => undefined };
   const stop = events.subscribe(({ kind, org, project }) => {

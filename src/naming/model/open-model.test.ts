@@ -24,7 +24,7 @@ test("without a provider there is no model, and nothing is sent", () => {
   expect(openModel(curationSchema.parse({}))).toBeUndefined();
 });
 
-test("a key is sent only over a connection that nobody else can read", () => {
+test("a key is sent only over an encrypted or local connection", () => {
   const provider = { type: "openai", baseUrl: "http://models.example.com/v1" };
   expect(curationSchema.safeParse({ provider }).success).toBe(false);
 });
@@ -61,14 +61,14 @@ test("chat completions, without a key where none is configured", async () => {
   });
 });
 
-test("a server that says when to come again is asked again then", async () => {
+test("a retry waits for retry-after", async () => {
   await using server = await startModelServer((_request, count) =>
     count < 3 ? overloaded : { body: chatCompletion("util:third_time") },
   );
   expect(await openAi(server.url).complete(prompt, signal)).toBe("util:third_time");
 });
 
-test("it is not asked for ever, nor longer than there is time", async () => {
+test("retries are limited in number and time", async () => {
   await using server = await startModelServer(() => overloaded);
   await expect(openAi(server.url).complete(prompt, signal)).rejects.toMatchObject({ code: "model_failed" });
   expect(server.seen).toHaveLength(3);
@@ -80,14 +80,14 @@ test("it is not asked for ever, nor longer than there is time", async () => {
 test.each([
   ["an error", { status: 401, body: '{"error":{"message":"bad key"}}' }, "it answered 401"],
   ["no JSON", { body: "<html>" }, "its answer is not JSON"],
-  ["JSON of another form", { body: '{"choices":[]}' }, "a form that is not its own"],
-  ["a way to somewhere else", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }, "gave no name"],
-])("%s is told as such", async (_what, reply, text) => {
+  ["JSON of another format", { body: '{"choices":[]}' }, "an answer of an unexpected format"],
+  ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }, "gave no name"],
+])("%s is reported as such", async (_what, reply, text) => {
   await using server = await startModelServer(() => reply);
   await expect(openAi(server.url).complete(prompt, signal)).rejects.toThrow(text);
 });
 
-test("no answer in time, and nobody there", async () => {
+test("a timeout and a refused connection", async () => {
   await using server = await startModelServer(() => ({ body: "", hang: true }));
   const slow = openAi(server.url, { timeoutSeconds: 0.1 });
   await expect(slow.complete(prompt, signal)).rejects.toThrow("no answer within 0.1 s (curation.timeoutSeconds)");

@@ -8,7 +8,7 @@ import { postJson } from "./post-json.ts";
 type Curation = ConfigValues["curation"];
 type Provider = NonNullable<Curation["provider"]>;
 
-/** The configured model; undefined where none is, and PML names by itself. */
+/** Opens the configured model; undefined if none is, and heuristics name alone. */
 export function openModel(curation: Curation): LanguageModel | undefined {
   const { provider, timeoutSeconds } = curation;
   if (provider === undefined) return undefined;
@@ -24,7 +24,7 @@ export function openModel(curation: Curation): LanguageModel | undefined {
   };
 }
 
-/** Families, as people call them; each stands for its current member. */
+/** Short names of model families. */
 const FAMILIES: Readonly<Record<string, string>> = {
   haiku: "claude-haiku-4-5",
   sonnet: "claude-sonnet-4-5",
@@ -35,7 +35,7 @@ function fullName(model: string, { type }: Provider): string {
   return type === "anthropic" ? (FAMILIES[model] ?? model) : model;
 }
 
-interface Request {
+interface ModelRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -47,7 +47,7 @@ function toMessages(
   { apiKey, baseUrl }: Extract<Provider, { type: "anthropic" }>,
   model: string,
   prompt: Prompt,
-): Request {
+): ModelRequest {
   return {
     url: `${withoutSlash(baseUrl)}/v1/messages`,
     headers: { "x-api-key": readSecret(apiKey), "anthropic-version": ANTHROPIC_VERSION },
@@ -60,8 +60,12 @@ function toMessages(
   };
 }
 
-/** Without a limit of tokens: servers do not agree on what it is called, and the answer is short. */
-function toChat({ apiKey, baseUrl }: Extract<Provider, { type: "openai" }>, model: string, prompt: Prompt): Request {
+/** Sends no token limit: OpenAI-compatible servers disagree on its name, and the answer is short. */
+function toChat(
+  { apiKey, baseUrl }: Extract<Provider, { type: "openai" }>,
+  model: string,
+  prompt: Prompt,
+): ModelRequest {
   return {
     url: `${withoutSlash(baseUrl)}/chat/completions`,
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${readSecret(apiKey)}` },
@@ -98,7 +102,7 @@ const LONGEST_EXCERPT = 200;
 
 function malformed(answer: unknown): PmlError {
   const excerpt = JSON.stringify(answer).slice(0, LONGEST_EXCERPT);
-  return new PmlError("model_failed", `The language model answered in a form that is not its own: ${excerpt}`, {
-    hint: "curation.provider.type says which form is expected",
+  return new PmlError("model_failed", `The language model sent an answer of an unexpected format: ${excerpt}`, {
+    hint: "Check that curation.provider.type matches the server",
   });
 }

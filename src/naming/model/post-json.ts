@@ -5,17 +5,17 @@ export interface JsonPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** For all attempts together. */
+  /** Budget for all attempts together. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Too many requests, overloaded, unavailable: the same request may succeed later. */
-const RETRIED = new Set([429, 503, 529]);
-const MOST_ATTEMPTS = 3;
+/** Too many requests, unavailable, overloaded: worth a retry. */
+const RETRIED_STATUSES = new Set([429, 503, 529]);
+const MAX_ATTEMPTS = 3;
 const DEFAULT_WAIT_MS = 500;
 
-/** Asks a model's server, again where it says so and there is time for it. Returns the parsed answer. */
+/** Posts to a model's server, retries with back-off while time is left, and returns the parsed answer. */
 export async function postJson(post: JsonPost): Promise<unknown> {
   const until = performance.now() + post.timeoutMs;
   const signal = AbortSignal.any([post.signal, AbortSignal.timeout(post.timeoutMs)]);
@@ -23,7 +23,7 @@ export async function postJson(post: JsonPost): Promise<unknown> {
     const answer = await send(post, signal);
     if (answer.ok) return readAnswer(post, answer, signal);
     const waitMs = readWait(answer);
-    const again = RETRIED.has(answer.status) && attempt < MOST_ATTEMPTS && performance.now() + waitMs < until;
+    const again = RETRIED_STATUSES.has(answer.status) && attempt < MAX_ATTEMPTS && performance.now() + waitMs < until;
     if (!again) throw await toFailure(post, answer);
     await answer.body?.cancel();
     await sleep(waitMs, undefined, { signal }).catch((cause: unknown) => rethrow(post, cause));
@@ -38,7 +38,7 @@ async function send(post: JsonPost, signal: AbortSignal): Promise<Response> {
       headers: { "content-type": "application/json", accept: "application/json", ...headers },
       body: JSON.stringify(body),
       signal,
-      // A key must not follow to wherever an answer points.
+      // A redirect must not carry the API key to another host.
       redirect: "error",
     });
   } catch (cause) {
@@ -55,7 +55,7 @@ async function readAnswer(post: JsonPost, answer: Response, signal: AbortSignal)
   }
 }
 
-/** `retry-after` in seconds or as a date. */
+/** Reads `retry-after` in seconds or as a date. */
 function readWait({ headers }: Response): number {
   const text = headers.get("retry-after");
   if (text === null) return DEFAULT_WAIT_MS;
@@ -83,7 +83,7 @@ function rethrow(post: JsonPost, cause: unknown): never {
 
 function failed({ url }: JsonPost, why: string, cause: unknown): PmlError {
   return new PmlError("model_failed", `The language model at ${new URL(url).host} gave no name: ${why}`, {
-    hint: "Check curation.provider and curation.model; without a provider PML names by itself",
+    hint: "Check curation.provider and curation.model; without a provider PML names by heuristics",
     cause,
   });
 }

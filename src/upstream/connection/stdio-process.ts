@@ -12,7 +12,6 @@ import { isObject } from "../../base/json.ts";
 import { readLines, WholeLines } from "../../base/lines.ts";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
-import { writeTogether } from "../../base/write-together.ts";
 
 export interface StdioServer {
   readonly command: string;
@@ -121,7 +120,7 @@ export class StdioProcess implements Transport {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) return Promise.reject(new Error("the server's process has ended"));
     return new Promise((resolve) => {
-      if (writeTogether(stdin, `${JSON.stringify(message)}\n`)) resolve();
+      if (stdin.write(`${JSON.stringify(message)}\n`)) resolve();
       else stdin.once("drain", resolve).once("close", resolve);
     });
   }

@@ -2,19 +2,23 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Environment } from "../config/environment.ts";
 
-/** Where clients keep their configurations on this machine. */
-export interface Places {
+/** The folders of clients' configurations on this machine. */
+export interface ConfigFolders {
   readonly home: string;
-  /** Where desktop applications keep their settings. */
+  /** Settings of desktop applications. */
   readonly appData: string;
-  /** Where command-line programs do that follow the XDG convention, on every system. */
+  /** Settings of command-line programs that follow the XDG convention, on every system. */
   readonly xdgConfig: string;
-  /** The folder whose project configurations count. */
+  /** The folder whose project configurations apply. */
   readonly project: string;
   readonly env: Environment;
 }
 
-export function findPlaces(env: Environment, project: string, platform: NodeJS.Platform = process.platform): Places {
+export function findConfigFolders(
+  env: Environment,
+  project: string,
+  platform: NodeJS.Platform = process.platform,
+): ConfigFolders {
   const home = env["HOME"] || homedir();
   const xdgConfig = env["XDG_CONFIG_HOME"] || join(home, ".config");
   const appData = {
