@@ -1,9 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { ENGINE_FLAGS } from "./src/base/engine-flags.ts";
 
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
+    // Tests run parts of the daemon, the database above all, in their own process.
+    execArgv: [...ENGINE_FLAGS.pml],
     // Two cores, and most tests start processes of their own, which keep both busy.
     maxWorkers: 2,
     testTimeout: 60_000,

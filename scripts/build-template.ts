@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
 import { packTar } from "modern-tar/fs";
+import { setEngineFlags } from "../src/base/engine-flags.ts";
 import type { DatabaseClient } from "../src/db/client.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { dataDirectory, openEmbedded } from "../src/db/open-embedded.ts";
@@ -31,6 +32,7 @@ async function computeKey(): Promise<string> {
 }
 
 async function createDataDirectory(home: string): Promise<void> {
+  setEngineFlags();
   using ownership = acquireOwnership(home);
   await using client = await openEmbedded(ownership);
   await migrate(client.db);

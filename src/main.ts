@@ -1,4 +1,7 @@
+import { setEngineFlags } from "./base/engine-flags.ts";
 import { environment, resolveHome } from "./config/environment.ts";
+
+setEngineFlags(); // before anything else is loaded
 
 /**
  * The shim is started by every client, over and over: it must not wait for the command line, the

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
@@ -38,6 +39,7 @@ export const byWordsAlone = {
 } as const;
 
 export async function openScene(): Promise<DiscoveryScene> {
+  setEngineFlags();
   await using opening = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), "pml-bench-discovery-"));
   opening.defer(() => rm(home, { recursive: true, force: true }));

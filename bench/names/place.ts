@@ -1,3 +1,4 @@
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
@@ -15,6 +16,7 @@ export async function openPlace({
   home,
   databaseUrl,
 }: NamesPlace): Promise<{ readonly client: DatabaseClient } & AsyncDisposable> {
+  setEngineFlags();
   await using opening = new AsyncDisposableStack();
   const client = opening.use(
     databaseUrl === undefined

@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { sql } from "kysely";
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
@@ -13,6 +14,7 @@ import type { Engine, Transferred } from "./engine.ts";
 import { ORG, RUN_ID } from "./sample-data.ts";
 
 export async function openPmlPglite(home: string): Promise<Engine> {
+  setEngineFlags();
   await using opening = new AsyncDisposableStack();
   const client = opening.use(await openEmbedded(opening.use(acquireOwnership(home))));
   await migrate(client.db);

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { extname, join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import pg from "pg";
 import { fromErrorReport, PmlError } from "../base/errors.ts";
@@ -70,8 +69,6 @@ class EmbeddedPool extends pg.Pool {
 const YOUNG_GENERATION_MB = 8;
 
 async function startWorker(directory: string): Promise<{ worker: Worker; lost: Promise<Error> }> {
-  // The optimising compiler gains a few percent here and takes half a gigabyte while it works.
-  setFlagsFromString("--no-wasm-tier-up --no-wasm-dynamic-tiering");
   const script = new URL(`./pglite-worker${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(script, {
     workerData: directory,

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ENGINE_FLAGS } from "../base/engine-flags.ts";
 import { PmlError } from "../base/errors.ts";
 import type { EngineFiles } from "./engine-files.ts";
 
@@ -27,10 +28,6 @@ const childFolder = fileURLToPath(new URL("child/", import.meta.url));
 const guestFolder = fileURLToPath(new URL("guest/", import.meta.url));
 /** Fixed, because time zone and language of the machine would make two runs of a program differ. */
 const ENVIRONMENT = { TZ: "UTC", LANG: "en_US.UTF-8" };
-/** The child itself needs little; programs have their own limit. */
-const CHILD_HEAP_MB = 64;
-/** Less than the 8 MB stack of a main thread; a step of QuickJS takes more native stack than its own. */
-const QUICKJS_STACK_KB = 3_000;
 const PROBE_MS = 10_000;
 const BUBBLEWRAP_PATHS = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
@@ -40,14 +37,13 @@ function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
   // QuickJS is WebAssembly, which needs the compiler.
   const engineFlags =
     engine.name === "isolated-vm"
-      ? ["--no-node-snapshot", "--allow-addons", ...(jit ? [] : ["--jitless"])]
-      : [`--stack-size=${QUICKJS_STACK_KB}`];
+      ? ["--no-node-snapshot", "--allow-addons", ...ENGINE_FLAGS.isolatedVm, ...(jit ? [] : ENGINE_FLAGS.withoutJit)]
+      : ENGINE_FLAGS.quickJs;
   const args = [
     ...engineFlags,
+    ...ENGINE_FLAGS.sandbox,
     "--no-warnings",
-    "--disallow-code-generation-from-strings",
     "--no-experimental-sqlite",
-    `--max-old-space-size=${CHILD_HEAP_MB}`,
     "--permission",
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `${childFolder}main.mjs`,

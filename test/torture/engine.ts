@@ -1,4 +1,5 @@
 import { Kysely, PGliteDialect } from "kysely";
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import type { Db } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { dataDirectory, openEmbedded } from "../../src/db/open-embedded.ts";
@@ -16,6 +17,7 @@ export interface OpenEngine extends AsyncDisposable {
 
 /** Opens and migrates the database of a PML_HOME, which this process then owns. */
 export async function openEngine(home: string, kind: EngineKind): Promise<OpenEngine> {
+  if (kind === "ours") setEngineFlags();
   await using stack = new AsyncDisposableStack();
   const ownership = stack.use(acquireOwnership(home));
   const opened: OpenEngine = kind === "ours" ? await openEmbedded(ownership) : await openDefault(home);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { openPostgres } from "../../src/db/open-postgres.ts";
@@ -15,6 +16,7 @@ export interface NamesState {
 
 /** Nobody else may have the place open. */
 export async function readNamesState({ home, database }: Place): Promise<NamesState> {
+  setEngineFlags();
   await using stack = new AsyncDisposableStack();
   return await readState(
     stack.use(

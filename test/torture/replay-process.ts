@@ -4,6 +4,7 @@
  *
  *     replay-process.ts <home> <program> <intent> <position|0|learn|recover>
  */
+import { setEngineFlags } from "../../src/base/engine-flags.ts";
 import { createApp } from "../../src/app/app.ts";
 import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
@@ -56,6 +57,7 @@ function countPositions(): void {
   });
 }
 
+setEngineFlags();
 const config = loadConfig({}, { ...process.env, PML_HOME: home });
 const log = createLogger({ level: "error", file: undefined, secrets: [] });
 using ownership = acquireOwnership(home);

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { InvalidArgumentError } from "commander";
 import { environment, shareCompileCache } from "../../config/environment.ts";
 import type { Config } from "../../config/load-config.ts";
@@ -24,7 +23,6 @@ export const serve: Command = {
   examples: ["pml serve", "pml serve --port 0 --pg postgres://user:password@localhost/pml"],
   options: [...serveOptions, { flags: "--exit-when-idle", description: "end when no client needs it", hidden: true }],
   async run({ options, terminal }): Promise<Answer> {
-    keepHeapSmall();
     shareCompileCache();
     const inBackground = process.send !== undefined;
     const report = reportToParent();
@@ -52,15 +50,6 @@ export const serve: Command = {
     return { data: { stopped: true }, text: "" };
   },
 };
-
-/**
- * By default the space for new objects grows to 64 MB and stays; collecting a small one more often costs less
- * here. Several threads would take longer for so little, above all where they have to wait for a processor, and
- * hold on to more memory. Set before the daemon's modules are loaded, since loading them is what makes it grow first.
- */
-function keepHeapSmall(): void {
-  setFlagsFromString("--semi-space-growth-factor=1 --no-parallel-scavenge");
-}
 
 /** Whoever started this process in the background waits to hear how it went. */
 function reportToParent(): (report: StartReport) => void {

@@ -1,7 +1,6 @@
 // @ts-check
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
-import { setFlagsFromString } from "node:v8";
 import { wrapProgram } from "./program-text.mjs";
 
 const GUEST_FILE = "pml:guest";
@@ -26,13 +25,11 @@ export function createIsolatedVmEngine(addon, guestSource) {
 /** @typedef {{ readonly source: string, readonly filename: string, readonly cachedData?: CompiledData }} Runtime */
 
 /**
- * Compiles the guest's source once for all later isolates. V8 trusts cached data blindly, so it is created here, before
+ * Compiles the guest's source once for all later isolates, all functions of it (`--no-lazy`). V8 trusts cached data blindly, so it is created here, before
  * the first program runs, and never leaves the process.
  * @param {typeof import("isolated-vm")} ivm @param {string} source @returns {Runtime}
  */
 function compileOnce(ivm, source) {
-  // Compiles all functions eagerly: otherwise each isolate would compile each function it uses.
-  setFlagsFromString("--no-lazy");
   const isolate = new ivm.Isolate();
   const script = isolate.compileScriptSync(source, { filename: GUEST_FILE, produceCachedData: true });
   const { cachedData } = /** @type {{ cachedData?: CompiledData }} */ (script); // missing from the package's types
