@@ -1,5 +1,5 @@
 import { Bm25f, countWords } from "../src/discovery/bm25f.ts";
-import { MOST_DOCUMENT_PIECES, MOST_QUERY_PIECES, toEmbeddedText } from "../src/discovery/document-text.ts";
+import { MAX_DOCUMENT_PIECES, MAX_QUERY_PIECES, toEmbeddedText } from "../src/discovery/document-text.ts";
 import { toQueryWords } from "../src/discovery/query.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
@@ -76,7 +76,7 @@ async function createBareRankers(
   const { wordpiece } = language;
   const index = new Bm25f();
   documents.forEach((document, slot) => index.add(slot, countWords(document)));
-  const texts = documents.map((document) => wordpiece.cut(toEmbeddedText(document), MOST_DOCUMENT_PIECES));
+  const texts = documents.map((document) => wordpiece.cut(toEmbeddedText(document), MAX_DOCUMENT_PIECES));
   const matrix = new VectorMatrix(model.dimensions);
   (await model.embed(texts)).forEach((vector, slot) => matrix.set(slot, vector));
   const toIds = (scores: Float64Array): string[] =>
@@ -89,7 +89,7 @@ async function createBareRankers(
     return toIds(scores);
   };
   const byMeaning = async ({ text }: Query): Promise<string[]> => {
-    const [vector = new Float32Array(0)] = await model.embed([wordpiece.cut(text, MOST_QUERY_PIECES)]);
+    const [vector = new Float32Array(0)] = await model.embed([wordpiece.cut(text, MAX_QUERY_PIECES)]);
     const scores = new Float64Array(documents.length);
     matrix.compare(vector, scores);
     return toIds(scores);

@@ -29,7 +29,7 @@ function build(slots: readonly number[]): Bm25f {
   return index;
 }
 
-test("a word in a name counts more than one in a description, and nothing shared scores nothing", () => {
+test("a word in a name counts more than one in a description, and no shared word scores 0", () => {
   const scores = score(build([0, 1, 2, 3]), "write file");
   expect(scores[1]).toBeGreaterThan(scores[0]!);
   expect(scores.slice(2)).toEqual([0, 0]);
@@ -44,7 +44,7 @@ test("parameters, their texts and tags are found as well", () => {
   expect(index.fieldsOf(0, "read")).toEqual(["name", "description"]);
 });
 
-test("what was removed influences nothing any more", () => {
+test("a removed document influences nothing", () => {
   const index = build([0, 1, 2, 3]);
   index.remove(1);
   expect(score(index, "read a file or send")).toEqual(score(build([0, 2, 3]), "read a file or send"));

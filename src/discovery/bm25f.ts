@@ -1,7 +1,7 @@
 import type { SearchDocument } from "./search.ts";
 import { splitPlain, splitWords } from "./query-words.ts";
 
-/** How much a word counts by where it stands: a name is chosen with more care than a description. */
+/** Weights of fields: a name is chosen with more care than a description. */
 const FIELDS = [
   { name: "name", weight: 3 },
   { name: "server", weight: 1 },
@@ -12,20 +12,20 @@ const FIELDS = [
 ] as const;
 export type FieldName = (typeof FIELDS)[number]["name"];
 
-/** How fast repetition saturates, and how much long texts are held back. */
+/** BM25's k1 (saturation of repeated words) and b (penalty for long fields). */
 const SATURATION = 3;
 const LENGTH_PENALTY = 0.75;
 
-/** Counts of a word in all fields share one number, five bits each. */
+/** One number packs the counts of a word in all fields, five bits each. */
 const COUNT_BITS = 5;
-const MOST_COUNTED = (1 << COUNT_BITS) - 1;
+const MAX_COUNTED = (1 << COUNT_BITS) - 1;
 
-/** The words of one document, by field; made once, used by every index the document is in. */
+/** Word counts of one document; computed once and shared by every index that holds the document. */
 export interface DocumentWords {
   readonly lengths: readonly number[];
   /** Packed counts by stem. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Each word as it is written. */
+  /** Each word as written. */
   readonly plain: ReadonlySet<string>;
 }
 
@@ -44,7 +44,7 @@ export function countWords(document: SearchDocument): DocumentWords {
     const shift = field * COUNT_BITS;
     for (const word of words) {
       const packed = counts.get(word) ?? 0;
-      if (((packed >>> shift) & MOST_COUNTED) < MOST_COUNTED) counts.set(word, packed + (1 << shift));
+      if (((packed >>> shift) & MAX_COUNTED) < MAX_COUNTED) counts.set(word, packed + (1 << shift));
     }
   });
   const written = [name, server, description, ...parameters.map((each) => each.name), ...tags];
@@ -56,22 +56,21 @@ interface Postings {
   readonly counts: number[];
 }
 
-/** A word of a query, and what it is worth. */
 export interface QueryWord {
   readonly word: string;
   readonly weight: number;
 }
 
 /**
- * BM25 over weighted fields, with the plain counts in the index: averages and rarity are those of the
- * documents that are in it now, so that documents can come and go one by one.
+ * BM25F over weighted fields. Stores plain counts and derives averages and rarity from the current documents, so that
+ * documents can be added and removed one by one.
  */
 export class Bm25f {
   readonly #postings = new Map<string, Postings>();
   readonly #documents: (DocumentWords | undefined)[] = [];
   readonly #totals: number[] = FIELDS.map(() => 0);
   #count = 0;
-  /** What a word counts in each field of each document; measured again after a change. */
+  /** Weight per field and document; recomputed after a change. */
   #weights: Float64Array | undefined;
 
   add(slot: number, words: DocumentWords): void {
@@ -104,7 +103,7 @@ export class Bm25f {
     }
   }
 
-  /** For a text and its parts: what a word is worth in each document is computed once. */
+  /** Creates a scorer for a text and its clauses that computes each word's score per document once. */
   createScore(): (query: readonly QueryWord[], scores: Float64Array) => void {
     const weights = (this.#weights ??= this.#measureFields());
     const known = new Map<string, Float64Array>();
@@ -130,7 +129,7 @@ export class Bm25f {
       let frequency = 0;
       let field = (slots[at] as number) * FIELDS.length;
       for (let left = counts[at] as number; left !== 0; left >>>= COUNT_BITS, field += 1)
-        frequency += (left & MOST_COUNTED) * (weights[field] as number);
+        frequency += (left & MAX_COUNTED) * (weights[field] as number);
       worth[at] = (rarity * frequency) / (frequency + SATURATION);
     }
     return worth;
@@ -148,10 +147,10 @@ export class Bm25f {
     return weights;
   }
 
-  /** In which fields of a document a word stands. */
+  /** Fields of a document that contain a word. */
   fieldsOf(slot: number, word: string): FieldName[] {
     const packed = this.#documents[slot]?.counts.get(word) ?? 0;
-    return FIELDS.filter((_, field) => ((packed >>> (field * COUNT_BITS)) & MOST_COUNTED) > 0).map(({ name }) => name);
+    return FIELDS.filter((_, field) => ((packed >>> (field * COUNT_BITS)) & MAX_COUNTED) > 0).map(({ name }) => name);
   }
 
   #addLengths({ lengths }: DocumentWords, sign: 1 | -1): void {

@@ -1,30 +1,30 @@
-/** Of words this short only two swapped letters are forgiven: most are one letter from some other word. */
+/** Words of this length are only matched with two letters swapped: most are one letter away from another word. */
 const SHORT = 4;
 const TWO_ERRORS_FROM = 9;
-export const MOST_ERRORS = 2;
+export const MAX_ERRORS = 2;
 
-/** A word, and which letters it has. */
+/** A word with its letter mask. */
 export interface KnownWord {
   readonly word: string;
   readonly letters: number;
 }
 
-/** One bit for each letter; letters of other alphabets share them. */
+/** Bit mask of letters; letters of other alphabets share bits. */
 export function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
   return letters;
 }
 
-/** Words of the index that a word of a query may have been meant to be; they come in groups. */
+/** Finds indexed words that a mistyped query word may stand for. */
 export function findCloseWords(word: string, groups: readonly Iterable<KnownWord>[]): string[] {
   if (word.length < SHORT) return [];
   const letters = lettersOf(word);
-  let best = word.length >= TWO_ERRORS_FROM ? MOST_ERRORS : 1;
+  let best = word.length >= TWO_ERRORS_FROM ? MAX_ERRORS : 1;
   let found: string[] = [];
   for (const group of groups) {
     for (const known of group) {
-      // an error changes two letters at most, and this is much quicker to see than how many errors there are
+      // an edit changes at most two letters; the mask rejects most words before the costlier edit distance
       if (countBits(letters ^ known.letters) > 2 * best) continue;
       const errors = compare(word, known.word, best);
       if (errors > best) continue;
@@ -42,7 +42,7 @@ function compare(word: string, other: string, limit: number): number {
   return countErrors(word, other, limit);
 }
 
-/** In pairs, in fours, in bytes, and then of all bytes at once. */
+/** Population count. */
 function countBits(bits: number): number {
   const pairs = bits - ((bits >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
@@ -53,7 +53,7 @@ function hasSameLetters(a: string, b: string): boolean {
   return a.length === b.length && [...a].toSorted().join("") === [...b].toSorted().join("");
 }
 
-/** Letters left out, added, replaced or swapped with the next; more than `limit` are not counted to the end. */
+/** Edit distance with transpositions; stops counting beyond `limit`. */
 function countErrors(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,26 +1,26 @@
 import type { Candidate } from "./shortlist.ts";
 
-/** What was used together with something, and in which share of its uses. */
+/** Shares of a document's uses in which other documents were used too. */
 export type UsedWith = (id: string) => ReadonlyMap<string, number>;
 
-/** So many of the best are asked what they are used with. */
-const MOST_ASKED = 3;
+/** Number of leaders whose companions count. */
+const MAX_LEADERS = 3;
 
-/** In units of the spread among candidates: enough to bring up what belongs to the best, never to settle everything. */
+/** In standard deviations: lifts companions of the best without deciding the ranking alone. */
 const GRAPH_WEIGHT = 1;
 
 export interface Companion {
   readonly points: number;
-  /** The one that says most for it. */
+  /** The leader that contributes most. */
   readonly of: string;
   readonly share: number;
 }
 
-/** What is used together with the best candidates; those that are far behind the first have little to say. */
+/** Finds documents used together with the leaders; a leader far behind the first contributes little. */
 export function findCompanions(best: readonly Candidate[], usedWith: UsedWith): ReadonlyMap<string, Companion> {
   const most = best[0]?.total ?? 0;
   const found = new Map<string, Companion>();
-  for (const { document, total } of best.slice(0, MOST_ASKED)) {
+  for (const { document, total } of best.slice(0, MAX_LEADERS)) {
     const trust = Math.exp(total - most);
     for (const [id, share] of usedWith(document.id)) {
       const known = found.get(id);
@@ -31,10 +31,10 @@ export function findCompanions(best: readonly Candidate[], usedWith: UsedWith): 
   return found;
 }
 
-/** How often pairs were used in one run, by one of them and the other. */
+/** Number of runs that used both, by either id. */
 export type PairCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Shares of the uses of one, as they are believed after few of them. */
+/** Shares of uses, smoothed for small counts. */
 export function sharesOf(pairs: PairCounts, id: string, uses: number): ReadonlyMap<string, number> {
   const others = pairs.get(id);
   if (others === undefined) return new Map();

@@ -6,7 +6,7 @@ import type { JsonSchema } from "../base/json.ts";
 
 interface TallyRow {
   readonly subject: string;
-  /** Empty for all uses. */
+  /** Empty for the total over all uses. */
   readonly tag: string;
   readonly uses: number;
   readonly successes: number;
@@ -14,7 +14,7 @@ interface TallyRow {
 
 interface SubjectIntents {
   readonly subject: string;
-  /** The latest first. */
+  /** Latest first. */
   readonly intents: readonly string[];
 }
 
@@ -24,22 +24,22 @@ interface PairRow {
   readonly runs: number;
 }
 
-/** What changed in a scope since somebody last looked. */
+/** Changes in a scope since the last read. */
 export interface ScopeChanges {
-  /** Changes with every definition in the scope. */
+  /** Increases with every change of a definition. */
   readonly version: number;
-  /** When this was read, by the clock of the database. */
+  /** Clock of the database. */
   readonly readAt: Date;
   readonly tallies: readonly TallyRow[];
   readonly intents: readonly SubjectIntents[];
-  /** Tools that runs have used together; each pair may come several times, for each way in which they were connected. */
+  /** Tools used together in runs; a pair may occur once per edge type. */
   readonly pairs: readonly PairRow[];
 }
 
-/** A write that began before a look may be committed after it: each look goes back this far again. */
+/** A transaction that began before a read may commit after it, so each read overlaps the previous one. */
 const OVERLAP_SECONDS = 10;
 
-/** Definitions, counters, intents and pairs in one round trip: it is made with every search. */
+/** Reads definitions, counters, intents and pairs in one round trip, since every search makes it. */
 export async function readScopeChanges(
   db: Db,
   { org, project }: Scope,
@@ -64,7 +64,7 @@ export async function readScopeChanges(
     db,
   );
   const row = rows[0];
-  if (row === undefined) throw new Error("a query without conditions gave no row");
+  if (row === undefined) throw new Error("the query for scope changes returned no row");
   const { read_at: readAt, ...changes } = row;
   return { ...changes, readAt };
 }
@@ -76,11 +76,11 @@ export interface CapabilityDocumentRow {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: JsonSchema;
-  /** Private: whose it is, empty where nobody in particular made it. undefined: all of the scope may see it. */
+  /** Owner of a private document, empty for one without a creator; undefined if everyone in the scope may see it. */
   readonly owner: string | undefined;
 }
 
-/** Active capabilities of the project, and those that the organisation shares. */
+/** Lists active capabilities of the project and those the organisation shares. */
 export async function listCapabilityDocuments(db: Db, { org, project }: Scope): Promise<CapabilityDocumentRow[]> {
   const { rows } = await sql<{
     id: string;
@@ -108,8 +108,8 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
   }));
 }
 
-/** What is shown of a capability that was found. */
-export interface CapabilityDetails {
+/** Details of a capability in search results. */
+export interface FoundCapability {
   readonly id: string;
   readonly code: string | null;
   readonly source: unknown;
@@ -121,11 +121,11 @@ export interface CapabilityDetails {
   readonly outputSchema: JsonSchema | undefined;
 }
 
-export async function readCapabilityDetails(
+export async function readFoundCapabilities(
   db: Db,
   { org, project }: Scope,
   ids: readonly string[],
-): Promise<Map<string, CapabilityDetails>> {
+): Promise<Map<string, FoundCapability>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{
     id: string;

@@ -59,7 +59,7 @@ async function learn(db: Db, subject: string, intent: string): Promise<void> {
 }
 
 describe.each(engines)("Discovery on %s", (engine) => {
-  test("finds what was added and changed, not what is gone, and learns from uses, each with the next search", async () => {
+  test("finds added and changed documents, not removed ones, and learns from uses, each with the next search", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     await using discovery = open(db);
@@ -79,7 +79,7 @@ describe.each(engines)("Discovery on %s", (engine) => {
     expect(await firstOf(restarted, "zebra timetable")).toBe("net:fetch");
   });
 
-  test("what runs used together comes up together, also after a restart", async () => {
+  test("tools used together in runs come up together, also after a restart", async () => {
     await using client = await openTestDatabase(engine);
     const { db } = client;
     await using discovery = open(db);
@@ -166,7 +166,7 @@ function suggesting(db: Db, discovery: Discovery): Suggest {
   });
 }
 
-describe("what one may not see", () => {
+describe("a hidden document", () => {
   const me = "018f0000-0000-7000-8000-000000000001";
   const other = "018f0000-0000-7000-8000-000000000002";
   const WORDS = "send message file read web page invoice total parse report zebra calendar mail people text".split(" ");
@@ -192,7 +192,7 @@ describe("what one may not see", () => {
     }
   }
 
-  test("changes nothing: neither results nor scores nor reasons nor suggestions, whatever is hidden", async () => {
+  test("changes neither results nor scores nor reasons nor suggestions", async () => {
     await using client = await openTestDatabase("pglite");
     const { db } = client;
     for (let seed = 1; seed <= 6; seed += 1) {
@@ -201,7 +201,7 @@ describe("what one may not see", () => {
       );
       await db.transaction().execute((tx) => bumpScope(tx, scope));
       const random = new Random(seed);
-      // enough intents for what they have in common to count
+      // enough intents for a common direction
       for (const { id } of tools)
         for (let use = 0; use < 6; use += 1) await learn(db, id, `${random.pick(WORDS)} ${use}`);
       await connect(db, "mail:send", "fs:read_file");

@@ -2,37 +2,37 @@ import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { Logger } from "../base/log.ts";
 import { splitClauses } from "./clauses.ts";
-import { type CapabilityDetails, readCapabilityDetails } from "./discovery-store.ts";
-import { MOST_QUERY_PIECES } from "./document-text.ts";
+import { type FoundCapability, readFoundCapabilities } from "./discovery-store.ts";
+import { MAX_QUERY_PIECES } from "./document-text.ts";
 import type { Embedder } from "./embedding/embedder.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
-import { VectorShelf } from "./embedding/vector-shelf.ts";
+import { VectorCache } from "./embedding/vector-cache.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
 import { ScopeIndex } from "./scope-index.ts";
 import type { SearchAnswer, SearchDocument, SearchOptions, SearchTier } from "./search.ts";
 import type { SearchPool } from "./search-pool.ts";
 
-/** Who searches, and in whose memory. */
+/** The searching principal and its scope. */
 export interface Viewer {
   readonly scope: Scope;
-  /** undefined: the owner of the gateway, who sees everything in it. */
+  /** Undefined for the owner of the gateway, who sees everything. */
   readonly principal: string | undefined;
 }
 
-/** What texts are split and compared with as long as there is nothing better. */
+/** Tokeniser and word vectors, which need no model. */
 export interface Language {
   readonly wordpiece: Wordpiece;
-  /** Vectors at once, while there are none by the model. */
+  /** Word vectors, used until the model's vectors are ready. */
   readonly lite: StaticEmbedder | undefined;
 }
 
 export interface DiscoveryOptions {
   readonly db: Db;
-  /** The tools of all servers; the same array as long as nothing changed. */
+  /** Tools of all servers; the same array until something changes. */
   readonly tools: () => readonly SearchDocument[];
-  /** Opened with the first search. */
+  /** Called by the first search. */
   readonly openLanguage: () => Language;
-  /** undefined: only the lite tier is wanted. */
+  /** Undefined if only the lite tier is configured. */
   readonly embedder: Embedder | undefined;
   readonly log: Logger;
 }
@@ -41,7 +41,7 @@ export interface IndexStatus {
   readonly tier: SearchTier;
   readonly documents: Readonly<Record<SearchDocument["kind"], number>>;
   readonly model: {
-    /** none: only word vectors are wanted. */
+    /** `none` if only word vectors are configured. */
     readonly state: "none" | "cold" | "embedding" | "ready" | "failed";
     readonly provider?: string;
     readonly embedded: number;
@@ -50,13 +50,13 @@ export interface IndexStatus {
   };
 }
 
-const MOST_RESULTS = 1000;
-const MOST_KEPT_QUERIES = 200;
+const MAX_RESULTS = 1000;
+const MAX_CACHED_QUERIES = 200;
 
-/** Finds tools and capabilities by what they are for, with whatever evidence is at hand. It never waits for a model. */
+/** Finds tools and capabilities by intent with the evidence at hand. Never waits for a model to load. */
 export class Discovery implements AsyncDisposable {
   readonly #options: DiscoveryOptions;
-  readonly #indexes = new Map<string, { readonly index: ScopeIndex; readonly shelf: VectorShelf | undefined }>();
+  readonly #indexes = new Map<string, { readonly index: ScopeIndex; readonly vectorCache: VectorCache | undefined }>();
   readonly #queries = new Map<string, Float32Array>();
   #opened: Language | undefined;
 
@@ -65,13 +65,13 @@ export class Discovery implements AsyncDisposable {
   }
 
   async search({ scope, principal }: Viewer, query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    const { accept = () => true, contextTags = [], mission = false, limit = MOST_RESULTS } = options;
+    const { accept = () => true, contextTags = [], mission = false, limit = MAX_RESULTS } = options;
     const { index } = this.#open(scope);
     await index.refresh();
     this.#options.embedder?.prepare();
     const pool = index.poolOf(principal);
     const { wordpiece } = this.#language;
-    const text = pool.correct(wordpiece.cut(query, MOST_QUERY_PIECES), (word) => wordpiece.isWord(word));
+    const text = pool.correct(wordpiece.cut(query, MAX_QUERY_PIECES), (word) => wordpiece.isWord(word));
     const clauses = splitClauses(text);
     const { tier, vectors } = await this.#embedQuery(pool, { text, clauses, mission });
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
@@ -80,29 +80,29 @@ export class Discovery implements AsyncDisposable {
     return { ranked, searched: pool.size, tier };
   }
 
-  /** Cosines of a text with others, by word vectors: the same with and without a model. 0 without the table. */
+  /** Cosines of a text with others by word vectors, so that they do not depend on a model; 0 without the table. */
   nearness(text: string, others: readonly string[]): number[] {
     const { lite, wordpiece } = this.#language;
     if (lite === undefined) return others.map(() => 0);
-    const embed = (each: string): Float32Array => lite.embed(wordpiece.cut(each, MOST_QUERY_PIECES));
+    const embed = (each: string): Float32Array => lite.embed(wordpiece.cut(each, MAX_QUERY_PIECES));
     const own = embed(text);
     return others.map((other) => embed(other).reduce((sum, value, at) => sum + value * (own[at] ?? 0), 0));
   }
 
-  /** Reads the index and begins to embed what has no vector yet. */
+  /** Loads the index and starts to embed documents without a vector. */
   async warmUp({ scope, principal }: Viewer): Promise<void> {
     const { index } = this.#open(scope);
     await index.refresh();
     index.poolOf(principal);
   }
 
-  /** What is shown of capabilities that were found. */
-  describeCapabilities(scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<string, CapabilityDetails>> {
-    return readCapabilityDetails(this.#options.db, scope, ids);
+  /** Reads details of found capabilities. */
+  describeCapabilities(scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<string, FoundCapability>> {
+    return readFoundCapabilities(this.#options.db, scope, ids);
   }
 
   async status(viewer: Viewer): Promise<IndexStatus> {
-    const { index, shelf } = this.#open(viewer.scope);
+    const { index, vectorCache } = this.#open(viewer.scope);
     await index.refresh();
     const pool = index.poolOf(viewer.principal);
     const { embedder } = this.#options;
@@ -111,17 +111,17 @@ export class Discovery implements AsyncDisposable {
       tier: this.#tierOf(pool),
       documents: { tool: count("tool"), capability: count("capability"), skill: count("skill") },
       model: {
-        state: modelState(embedder, shelf),
+        state: modelState(embedder, vectorCache),
         ...(embedder === undefined ? {} : { provider: embedder.id }),
         embedded: pool.countVectors("full"),
-        waiting: shelf?.waiting ?? 0,
-        ...(shelf?.failure === undefined ? {} : { failure: shelf.failure }),
+        waiting: vectorCache?.waiting ?? 0,
+        ...(vectorCache?.failure === undefined ? {} : { failure: vectorCache.failure }),
       },
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { shelf } of this.#indexes.values()) shelf?.stop();
+    for (const { vectorCache } of this.#indexes.values()) vectorCache?.stop();
     await this.#options.embedder?.[Symbol.asyncDispose]();
   }
 
@@ -129,26 +129,28 @@ export class Discovery implements AsyncDisposable {
     return (this.#opened ??= this.#options.openLanguage());
   }
 
-  #open(scope: Scope): { readonly index: ScopeIndex; readonly shelf: VectorShelf | undefined } {
+  #open(scope: Scope): { readonly index: ScopeIndex; readonly vectorCache: VectorCache | undefined } {
     const key = JSON.stringify([scope.org, scope.project]);
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const { db, tools, embedder, log } = this.#options;
     const onArrival = (keys: readonly string[]): void => opened.index.takeVectors(keys);
-    const shelf = embedder && new VectorShelf({ db, org: scope.org, embedder, log, onArrival });
-    const opened = { shelf, index: new ScopeIndex({ db, scope, tools, ...this.#language, shelf }) };
+    const vectorCache = embedder && new VectorCache({ db, org: scope.org, embedder, log, onArrival });
+    const opened = { vectorCache, index: new ScopeIndex({ db, scope, tools, ...this.#language, vectorCache }) };
     this.#indexes.set(key, opened);
     return opened;
   }
 
-  /** The model, once it is loaded and has seen everything; word vectors until then; words alone without either. */
+  /** `full` once the model is loaded and every document has its vector, then `lite`, then `lexical`. */
   #tierOf(pool: SearchPool): SearchTier {
     const { embedder } = this.#options;
     if (embedder?.ready === true && pool.isComplete("full")) return "full";
     return this.#language.lite === undefined ? "lexical" : "lite";
   }
 
-  /** Each clause costs the model as much as a query of its length; words and word vectors cost next to nothing. */
+  /**
+   * The model embeds clauses only for missions: each costs as much as a query. Word vectors are cheap enough always.
+   */
   async #embedQuery(
     pool: SearchPool,
     {
@@ -163,28 +165,31 @@ export class Discovery implements AsyncDisposable {
       try {
         return { tier: "full", vectors: await this.#embedByModel(embedder, mission ? [text, ...clauses] : [text]) };
       } catch (error) {
-        log.warn({ error: String(error) }, "the model did not answer; word vectors are used");
+        log.warn({ error: String(error) }, "the model did not answer; falling back to word vectors");
       }
     }
     if (lite === undefined) return { tier: "lexical", vectors: [] };
     return { tier: "lite", vectors: [text, ...clauses].map((each) => lite.embed(each)) };
   }
 
-  /** The same question is often asked again, with another page or filter. */
+  /** Caches query vectors: queries repeat with other pages or filters. */
   async #embedByModel(embedder: Embedder, texts: readonly string[]): Promise<Float32Array[]> {
     const unknown = texts.filter((text) => !this.#queries.has(text));
     const vectors = await embedder.embed(unknown, "request");
     const made = new Map(unknown.map((text, at) => [text, vectors[at] ?? new Float32Array(0)]));
     const answer = texts.map((text) => made.get(text) ?? this.#queries.get(text) ?? new Float32Array(0));
     for (const [text, vector] of made) this.#queries.set(text, vector);
-    for (const text of [...this.#queries.keys()].slice(0, -MOST_KEPT_QUERIES)) this.#queries.delete(text);
+    for (const text of [...this.#queries.keys()].slice(0, -MAX_CACHED_QUERIES)) this.#queries.delete(text);
     return answer;
   }
 }
 
-function modelState(embedder: Embedder | undefined, shelf: VectorShelf | undefined): IndexStatus["model"]["state"] {
-  if (embedder === undefined || shelf === undefined) return "none";
-  if (shelf.failure !== undefined) return "failed";
-  if (shelf.waiting > 0) return "embedding";
+function modelState(
+  embedder: Embedder | undefined,
+  vectorCache: VectorCache | undefined,
+): IndexStatus["model"]["state"] {
+  if (embedder === undefined || vectorCache === undefined) return "none";
+  if (vectorCache.failure !== undefined) return "failed";
+  if (vectorCache.waiting > 0) return "embedding";
   return embedder.ready ? "ready" : "cold";
 }

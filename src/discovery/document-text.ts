@@ -2,11 +2,11 @@ import { isObject, type JsonSchema } from "../base/json.ts";
 import type { SearchDocument } from "./search.ts";
 import { spellOut } from "./query-words.ts";
 
-/** More of a description says little more, and costs time. */
-export const MOST_DOCUMENT_PIECES = 126;
-export const MOST_QUERY_PIECES = 254;
+/** Limit in word pieces: the rest of a description adds little and costs time. */
+export const MAX_DOCUMENT_PIECES = 126;
+export const MAX_QUERY_PIECES = 254;
 
-/** The parameters that a schema of arguments names. */
+/** Parameters in a schema of arguments. */
 export function describeParameters(schema: JsonSchema | undefined): SearchDocument["parameters"] {
   const properties = schema?.["properties"];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
@@ -15,9 +15,9 @@ export function describeParameters(schema: JsonSchema | undefined): SearchDocume
   });
 }
 
-/** What stands for a document where meaning is compared. */
+/** Text of a document that gets embedded. */
 export function toEmbeddedText({ server, name, description, parameters }: SearchDocument): string {
-  // What follows a colon in a server's title is a description.
+  // A server's title may continue with a description after a colon.
   const [title = ""] = server.split(":");
   const names = parameters.map((each) => spellOut(each.name)).join(", ");
   const subject = `${spellOut(title)} ${spellOut(name)}`.trim();

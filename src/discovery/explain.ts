@@ -1,9 +1,9 @@
 import type { Companion } from "./companions.ts";
 import type { FieldName, QueryWord } from "./bm25f.ts";
 import type { Evidence, EvidencePart, Ranked, SearchTier } from "./search.ts";
-import { believedRate, type TrackRecord } from "./track-record.ts";
+import { smoothedRate, type TrackRecord } from "./track-record.ts";
 
-/** Which words of the query stand where. */
+/** Lists the query's words by the field they occur in. */
 export function explainWords(query: readonly QueryWord[], fieldsOf: (word: string) => readonly FieldName[]): string {
   const places = new Map<FieldName, string[]>();
   for (const { word } of query) {
@@ -31,14 +31,14 @@ export function explainStanding(
     const tally = known.tags.get(tag);
     return tally === undefined ? [] : [`${tag}: ${tally.successes} of ${tally.uses} succeeded`];
   });
-  const rate = believedRate(known).toFixed(2);
+  const rate = smoothedRate(known).toFixed(2);
   return {
-    record: known.uses === 0 ? "" : `${known.successes} of ${known.uses} uses succeeded, believed rate ${rate}`,
+    record: known.uses === 0 ? "" : `${known.successes} of ${known.uses} uses succeeded, smoothed rate ${rate}`,
     context: tags.join("; "),
   };
 }
 
-/** Evidence that has nothing to say is left out. */
+/** Leaves out evidence without a text. */
 export function describeParts(
   parts: Readonly<Record<Evidence, number>>,
   texts: Partial<Record<Evidence, string>>,

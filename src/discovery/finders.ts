@@ -2,24 +2,24 @@ import { stem } from "./porter-stem.ts";
 import type { SearchDocument } from "./search.ts";
 import { splitPlain } from "./query-words.ts";
 
-/** What somebody needs beforehand: whatever finds `thing`. */
+/** A tool that finds `thing`, whose id another tool needs. */
 export interface Finder {
   readonly slot: number;
   readonly thing: string;
 }
 
-/** Names of what finds things. */
-const FINDING = new Set(["search", "find", "list", "lookup", "query", "browse"]);
+/** Verbs in the names of tools that find things. */
+const FINDING_VERBS = new Set(["search", "find", "list", "lookup", "query", "browse"]);
 
 /**
- * Who wants the id of something nobody knows by heart has to find that thing first, and a request never says so. Which
- * tools those are is seen from names alone: of parameters (`movie_id`), of places in a path (`/movie/{id}/credits`), and
- * of what searches or lists movies.
+ * Finds prerequisite tools. A tool that takes an id needs one that finds the thing first, and requests never say so.
+ * Names alone tell: of parameters (`movie_id`), of path segments (`/movie/{id}/credits`), and of tools that search or
+ * list movies.
  */
 export class Finders {
   readonly #wanted = new Map<number, ReadonlyMap<string, string>>();
   readonly #servers = new Map<number, string>();
-  /** What finds anything, by the stems of what it is about. */
+  /** Finding tools by the stems of their subjects. */
   readonly #about = new Map<string, Set<number>>();
 
   add(slot: number, document: SearchDocument): void {
@@ -39,7 +39,7 @@ export class Finders {
     for (const subject of subjectsOf(document)) this.#about.get(subject)?.delete(slot);
   }
 
-  /** Of the same server, since its ids mean nothing to others, and not in want of the same id. */
+  /** Only tools of the same server, whose ids match, and none that needs the same id itself. */
   findersFor(slot: number): Finder[] {
     return [...(this.#wanted.get(slot) ?? [])].flatMap(([subject, thing]) =>
       [...(this.#about.get(subject) ?? [])]
@@ -50,7 +50,7 @@ export class Finders {
   }
 }
 
-/** The things whose ids a tool takes, by their stems. */
+/** Things whose ids a tool takes, by stem. */
 function wantedThings({ name, parameters }: SearchDocument): Map<string, string> {
   const inPath = [...name.matchAll(/([^/{}]*)\/\{([^{}]+)\}/g)].map(([, before = "", field = ""]) =>
     ownerOf(field, before),
@@ -59,7 +59,7 @@ function wantedThings({ name, parameters }: SearchDocument): Map<string, string>
   return new Map(things.flatMap((thing) => (thing === undefined ? [] : [[stem(thing), thing]])));
 }
 
-/** Whose id a field has: `movie_id` says it, an `id` is that of what stands before it. */
+/** Owner of an id field: `movie_id` names it, a bare `id` belongs to the word before it. */
 function ownerOf(field: string, before: string): string | undefined {
   const words = splitPlain(field);
   const last = words.pop();
@@ -69,6 +69,6 @@ function ownerOf(field: string, before: string): string | undefined {
 
 function subjectsOf({ name, description }: SearchDocument): ReadonlySet<string> {
   const words = splitPlain(name);
-  if (!words.some((word) => FINDING.has(word))) return new Set();
+  if (!words.some((word) => FINDING_VERBS.has(word))) return new Set();
   return new Set([...words, ...splitPlain(description)].map(stem));
 }

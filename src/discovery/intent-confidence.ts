@@ -1,35 +1,35 @@
-/** How near the intent is to what a capability was used for before, and to what others were. */
+/** Similarity of an intent to past intents of a capability and of its rivals. */
 export interface IntentSignals {
-  /** Cosine with the nearest intent of it, from -1 to 1. */
+  /** Cosine with its nearest intent, from -1 to 1. */
   readonly nearness: number;
-  /** The same of the nearest other capability. */
+  /** The same for the nearest rival. */
   readonly nextNearness: number;
-  /** Among how many it is the nearest. */
+  /** Number of capabilities compared. */
   readonly pool: number;
 }
 
-/** Unrelated intents are hardly ever nearer than this; with few capabilities there may be none to compare with. */
+/** Floor for the rival: unrelated intents rarely come closer, and with few capabilities there may be no rival. */
 const UNRELATED = 0.3;
 const LARGEST_LEAD = 0.4;
 
 /**
- * Logistic regression over MetaTool, ToolAlpaca and API-Bank in equal parts: tools as capabilities with one to three intents
- * each, in memories of 2 to 90, and half of the weight on queries about something that is not in memory.
+ * Logistic regression over MetaTool, ToolAlpaca and API-Bank in equal parts: tools as capabilities with one to three
+ * intents, memories of 2 to 90, and half of the weight on queries whose target is not in memory.
  */
 const FITTED = { nearness: 3.29, lead: 8.69, pool: -0.07, constant: -2.83 };
 
 /**
- * How alike words must be before anything is sure. Functions of one small API are asked for in words so alike that what the
- * regression holds for 95 % was right in 81 %; from this nearness on it was right in 99 % and more of each set.
+ * Cap for dissimilar wording. For functions of one small API, predictions of 95 % were right in 81 %; from this
+ * similarity on they were right in at least 99 % of each set.
  */
-const NEARLY_THE_SAME = 0.9;
-const NOT_SURE = 0.94;
+const SIMILAR_WORDING = 0.9;
+const DISSIMILAR_CAP = 0.94;
 
-/** How probable it is that the capability is meant. */
+/** Probability that the capability is the intended one. */
 export function intentConfidence({ nearness, nextNearness, pool }: IntentSignals): number {
   const lead = Math.min(LARGEST_LEAD, nearness - Math.max(UNRELATED, nextNearness));
   const sum =
     FITTED.nearness * nearness + FITTED.lead * lead + FITTED.pool * Math.log(Math.max(1, pool)) + FITTED.constant;
   const fitted = Math.round(1000 / (1 + Math.exp(-sum))) / 1000;
-  return nearness < NEARLY_THE_SAME ? Math.min(NOT_SURE, fitted) : fitted;
+  return nearness < SIMILAR_WORDING ? Math.min(DISSIMILAR_CAP, fitted) : fitted;
 }

@@ -5,7 +5,7 @@ import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
 
-/** What is suggested of a capability. */
+/** A capability with its statistics and past intents, for suggestions. */
 export interface KnownCapability {
   readonly id: string;
   readonly name: string;
@@ -14,12 +14,12 @@ export interface KnownCapability {
   readonly toolsUsed: readonly string[];
   readonly usageCount: number;
   readonly successCount: number;
-  /** What its results looked like. */
+  /** Schema inferred from its results. */
   readonly outputSchema: JsonSchema | undefined;
   readonly structure: StaticStructure;
-  /** The way most of its runs went. */
+  /** The most frequent path of its runs. */
   readonly dominantPath: readonly string[] | undefined;
-  /** What it was used for, the latest first. */
+  /** Past intents, latest first. */
   readonly intents: readonly string[];
 }
 

@@ -1,18 +1,18 @@
 import { normalise } from "./embedding/embedder.ts";
 
-/** How far one confirmed use moves a vector towards what it was used for. */
+/** Weight of one confirmed use. */
 const INTENT_WEIGHT = 0.8;
 
-/** More would pull what is used often in front of everything else. */
-export const MOST_INTENTS = 8;
+/** More would pull frequently used documents ahead of everything else. */
+export const MAX_INTENTS = 8;
 
-/** Of fewer intents the middle says more about them than about requests in general. */
+/** With fewer intents the mean says more about them than about requests in general. */
 const FEWEST_FOR_MIDDLE = 20;
 
 /**
- * The vector of a document, moved by the intents of uses that went well. Intents are alike as requests, whatever they
- * are about: `typical` is what they have in common, and along it the vector stays where it was. Otherwise what was
- * used would come nearer to every request, and what was not would fall behind.
+ * Moves a document's vector towards the intents of its successful uses. All intents resemble each other as requests:
+ * `typical` is that common direction, and the vector keeps its component along it. Otherwise used documents would
+ * come closer to every request, and unused ones would fall behind.
  */
 export function learnedVector(
   own: Float32Array,

@@ -24,7 +24,7 @@ test.each([
   expect(stem(word)).toBe(expected);
 });
 
-test("splitWords splits names, drops what says nothing and keeps characters of languages without spaces", () => {
+test("splitWords splits names, drops stop words and keeps characters of languages without spaces", () => {
   expect(splitWords("Please help me readJSONFiles from the folder")).toEqual(["read", "jsonfil", "folder"]);
   expect(splitWords("create_issue-2")).toEqual(["creat", "issu", "2"]);
   expect(splitWords("读取file")).toEqual(["读", "取", "file"]);

@@ -1,6 +1,6 @@
 import { stem } from "./porter-stem.ts";
 
-/** Too frequent in requests to say anything about what is wanted. */
+/** Too frequent in requests to carry information. */
 const STOP_WORDS = new Set(
   `a about after all also am an and any are as at be been before but by can could did do does for from had has have he
   help her here his how i if in into is it its just let like may me might my need no not of on or our out please she
@@ -11,7 +11,7 @@ const STOP_WORDS = new Set(
 const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}`;
 const WORD = new RegExp(`[${CJK}]|[\\p{L}\\p{N}]+?(?=[${CJK}]|[^\\p{L}\\p{N}]|$)`, "gu");
 
-/** Names as words: `readJSONFile`, `read_json-file` and `read:json/file` all read "read JSON file". */
+/** Splits a name into words: `readJSONFile`, `read_json-file` and `read:json/file` become "read JSON file". */
 export function spellOut(name: string): string {
   return name
     .replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
@@ -20,7 +20,7 @@ export function spellOut(name: string): string {
     .trim();
 }
 
-/** Every word in lower case, as it stands. */
+/** All words in lower case, unstemmed. */
 export function splitPlain(text: string): string[] {
   return (
     text
@@ -30,7 +30,7 @@ export function splitPlain(text: string): string[] {
   );
 }
 
-/** The words that count, each reduced to its stem. */
+/** Stems of all words that are not stop words. */
 export function splitWords(text: string): string[] {
   return splitPlain(text)
     .filter((word) => !STOP_WORDS.has(word))

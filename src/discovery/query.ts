@@ -1,7 +1,7 @@
 import type { QueryWord } from "./bm25f.ts";
 import { splitWords } from "./query-words.ts";
 
-/** The words of a query; one that is repeated counts a little more. */
+/** Query words with weights; a repeated word counts a little more. */
 export function toQueryWords(text: string): QueryWord[] {
   const counts = new Map<string, number>();
   for (const word of splitWords(text)) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -1,12 +1,12 @@
 import { type Code, i16x8, i32, i32x4, loopWhile, repeatWhile, v128 } from "./webassembly/instructions.ts";
 import { type Callable, compileKernels, defineKernel, type Local } from "./webassembly/module.ts";
 
-/** Numbers that are read at once: bytes of a row, or twice as many of the query. */
+/** Bytes of a row, or half of the query's numbers, per load. */
 const LANES = 16;
 
 /**
- * The one inner loop of vector search: products of a query of 16-bit numbers with many rows of bytes, from `row` on,
- * `length` long each, a multiple of 16. A 32-bit product of each goes to `out`.
+ * The inner loop of vector search: dot products of a 16-bit query with `count` rows of bytes from `row` on, each
+ * `length` long, a multiple of 16. Writes a 32-bit product per row to `out`.
  */
 const scan = defineKernel(["row", "count", "length", "query", "out"], (frame, parameters) => {
   const { row, count, length, query, out } = parameters;

@@ -10,11 +10,11 @@ import {
   readScopeChanges,
   type ScopeChanges,
 } from "./discovery-store.ts";
-import { describeParameters, MOST_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
+import { describeParameters, MAX_DOCUMENT_PIECES, toEmbeddedText } from "./document-text.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
-import { type KeyedText, keyText, type VectorShelf } from "./embedding/vector-shelf.ts";
+import { type KeyedText, keyText, type VectorCache } from "./embedding/vector-cache.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
-import { learnedVector, MOST_INTENTS, typicalIntent } from "./learned-vector.ts";
+import { learnedVector, MAX_INTENTS, typicalIntent } from "./learned-vector.ts";
 import type { SearchDocument } from "./search.ts";
 import { type PreparedDocument, SearchPool, type VectorTier } from "./search-pool.ts";
 import type { Tally, TrackRecord } from "./track-record.ts";
@@ -22,46 +22,46 @@ import type { Tally, TrackRecord } from "./track-record.ts";
 export interface ScopeIndexOptions {
   readonly db: Db;
   readonly scope: Scope;
-  /** The tools of all servers; the same array as long as nothing changed. */
+  /** Tools of all servers; the same array until something changes. */
   readonly tools: () => readonly SearchDocument[];
   readonly wordpiece: Wordpiece;
   readonly lite: StaticEmbedder | undefined;
-  /** Where vectors of the model come from; undefined: there is no model. */
-  readonly shelf: VectorShelf | undefined;
+  /** Source of the model's vectors; undefined without a model. */
+  readonly vectorCache: VectorCache | undefined;
 }
 
-interface Entry extends PreparedDocument {
+interface IndexedDocument extends PreparedDocument {
   readonly text: KeyedText;
-  /** Private: whose it is. undefined: everybody's. */
+  /** Owner of a private document; undefined if everyone may see it. */
   readonly owner: string | undefined;
 }
 
 const EVERYTHING = "*";
 const SHARED = "";
 
-function isIn({ owner }: Entry, pool: string): boolean {
+function isIn({ owner }: IndexedDocument, pool: string): boolean {
   return owner === undefined || pool === EVERYTHING || (owner !== SHARED && owner === pool);
 }
 
-/** So many documents are prepared before others get their turn. */
+/** Documents prepared before yielding to the event loop. */
 const PREPARED_AT_ONCE = 100;
 
-/** All that can be found in one scope, as it is in the database, and a pool of it for everyone who sees something else. */
+/** Everything findable in one scope, mirrored from the database, with a pool per distinct view of it. */
 export class ScopeIndex {
   readonly #options: ScopeIndexOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, IndexedDocument>();
   readonly #records = new Map<string, { total: Tally; tags: Map<string, Tally> }>();
   readonly #intents = new Map<string, readonly KeyedText[]>();
-  /** Runs that used two tools together, by either. */
+  /** Runs that used both tools, by either id. */
   readonly #pairs = new Map<string, Map<string, number>>();
-  /** By the one whose own documents are in it; under the empty name what all may see, and for the owner everything. */
+  /** Pools by principal; `SHARED` holds only common documents, `EVERYTHING` all of them for the owner. */
   readonly #pools = new Map<string, SearchPool>();
-  /** Whose private documents there are. */
+  /** Principals with private documents. */
   #owners: ReadonlySet<string | undefined> = new Set();
-  /** What requests have in common, by tier. */
+  /** Common direction of requests, by tier. */
   #typical: Readonly<Record<VectorTier, Float32Array | undefined>> = { full: undefined, lite: undefined };
   readonly #liteIntents = new Map<string, Float32Array>();
-  /** Documents that wait for the vector of a text, by its key. */
+  /** Documents that wait for a text's vector, by its key. */
   readonly #awaiting = new Map<string, Set<string>>();
   #tools: readonly SearchDocument[] | undefined;
   #version = -1;
@@ -72,7 +72,7 @@ export class ScopeIndex {
     this.#options = options;
   }
 
-  /** Brings it to what is stored now. */
+  /** Applies changes from the database; concurrent calls share one refresh. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
@@ -83,13 +83,13 @@ export class ScopeIndex {
     return known && { ...known.total, tags: known.tags };
   }
 
-  /** undefined as long as nothing was used together. */
+  /** Undefined until two tools have been used together. */
   get usedWith(): UsedWith | undefined {
     if (this.#pairs.size === 0) return undefined;
     return (id) => sharesOf(this.#pairs, id, this.#records.get(id)?.total.uses ?? 0);
   }
 
-  /** What this one may see; nothing of anybody else's is in it. */
+  /** Pool of the documents a principal may see. */
   poolOf(principal: string | undefined): SearchPool {
     const key = principal === undefined ? EVERYTHING : this.#owners.has(principal) ? principal : SHARED;
     const known = this.#pools.get(key);
@@ -100,7 +100,7 @@ export class ScopeIndex {
     return pool;
   }
 
-  /** Takes over vectors that have come from the model. */
+  /** Applies vectors that have arrived from the model. */
   takeVectors(keys: readonly string[]): void {
     const changed = new Set(keys.flatMap((key) => [...(this.#awaiting.get(key) ?? [])]));
     for (const key of keys) this.#awaiting.delete(key);
@@ -114,7 +114,7 @@ export class ScopeIndex {
 
   async #refresh(): Promise<void> {
     const { db, scope, tools } = this.#options;
-    const changes = await readScopeChanges(db, scope, { since: this.#readAt, intentsKept: MOST_INTENTS });
+    const changes = await readScopeChanges(db, scope, { since: this.#readAt, intentsKept: MAX_INTENTS });
     const current = tools();
     if (changes.version !== this.#version || current !== this.#tools) {
       const rows = await listCapabilityDocuments(db, scope);
@@ -149,8 +149,8 @@ export class ScopeIndex {
 
   #add(document: SearchDocument, owner: string | undefined): void {
     this.#remove(document.id);
-    const text = keyText(this.#options.wordpiece.cut(toEmbeddedText(document), MOST_DOCUMENT_PIECES));
-    const entry: Entry = { document, owner, text, words: countWords(document) };
+    const text = keyText(this.#options.wordpiece.cut(toEmbeddedText(document), MAX_DOCUMENT_PIECES));
+    const entry: IndexedDocument = { document, owner, text, words: countWords(document) };
     this.#entries.set(document.id, entry);
     for (const [key, pool] of this.#pools) this.#put(entry, key, pool);
     this.#awaitVector(entry);
@@ -161,13 +161,13 @@ export class ScopeIndex {
     for (const pool of this.#pools.values()) pool.remove(id);
   }
 
-  #put(entry: Entry, key: string, pool: SearchPool): void {
+  #put(entry: IndexedDocument, key: string, pool: SearchPool): void {
     if (!isIn(entry, key)) return;
     pool.add(entry);
     this.#putVectors(entry, pool);
   }
 
-  #putVectors(entry: Entry, pool: SearchPool): void {
+  #putVectors(entry: IndexedDocument, pool: SearchPool): void {
     const { lite } = this.#options;
     const { id } = entry.document;
     if (lite !== undefined) {
@@ -178,7 +178,7 @@ export class ScopeIndex {
     if (known !== undefined) pool.setVector("full", id, known);
   }
 
-  #putEverywhere(entry: Entry): void {
+  #putEverywhere(entry: IndexedDocument): void {
     for (const [key, pool] of this.#pools) if (isIn(entry, key)) this.#putVectors(entry, pool);
   }
 
@@ -188,39 +188,41 @@ export class ScopeIndex {
     return known;
   }
 
-  /** From what has come so far; intents that have not will move it later. */
-  #modelVector({ text, document }: Entry): Float32Array | undefined {
-    const { shelf } = this.#options;
-    const own = shelf?.find(text.key);
+  /** Uses the intents that have vectors so far; later ones move it again. */
+  #modelVector({ text, document }: IndexedDocument): Float32Array | undefined {
+    const { vectorCache } = this.#options;
+    const own = vectorCache?.find(text.key);
     if (own === undefined) return undefined;
-    const intents = (this.#intents.get(document.id) ?? []).flatMap(({ key }) => shelf?.find(key) ?? []);
+    const intents = (this.#intents.get(document.id) ?? []).flatMap(({ key }) => vectorCache?.find(key) ?? []);
     return learnedVector(own, intents, this.#typical.full);
   }
 
-  /** New intents change what all of them have in common, and with it every vector that intents moved. */
+  /** Recomputes learned vectors: new intents change the common direction, and with it every moved vector. */
   #relearn(): void {
-    const { lite, shelf } = this.#options;
+    const { lite, vectorCache } = this.#options;
     const learned = [...this.#entries.values()].filter(({ document }) => this.#intents.has(document.id));
-    // Of what all may see: nobody's results may depend on what somebody else keeps private.
+    // Only shared documents count: private ones must not influence other principals' results.
     const shared = learned.filter(({ owner }) => owner === undefined);
     const intents = shared.flatMap(({ document }) => this.#intents.get(document.id) ?? []);
     this.#typical = {
       lite: lite && typicalIntent(intents.map((intent) => this.#liteIntent(lite, intent))),
-      full: typicalIntent(intents.flatMap(({ key }) => shelf?.find(key) ?? [])),
+      full: typicalIntent(intents.flatMap(({ key }) => vectorCache?.find(key) ?? [])),
     };
     for (const entry of learned) this.#putEverywhere(entry);
   }
 
-  #awaitVector({ document, text }: Entry): void {
-    const { shelf } = this.#options;
-    if (shelf === undefined) return;
-    const wanted = [text, ...(this.#intents.get(document.id) ?? [])].filter(({ key }) => shelf.find(key) === undefined);
+  #awaitVector({ document, text }: IndexedDocument): void {
+    const { vectorCache } = this.#options;
+    if (vectorCache === undefined) return;
+    const wanted = [text, ...(this.#intents.get(document.id) ?? [])].filter(
+      ({ key }) => vectorCache.find(key) === undefined,
+    );
     for (const { key } of wanted) {
       const waiting = this.#awaiting.get(key);
       if (waiting === undefined) this.#awaiting.set(key, new Set([document.id]));
       else waiting.add(document.id);
     }
-    shelf.want(wanted);
+    vectorCache.want(wanted);
   }
 
   #learn({ tallies, intents, pairs }: ScopeChanges): void {
@@ -251,7 +253,7 @@ export class ScopeIndex {
     if (changed) this.#relearn();
   }
 
-  /** One run may connect two in several ways, so the most that any of them counts is what is known. */
+  /** One run may connect a pair by several edges, so the maximum over them counts. */
   #pair(one: string, other: string, runs: number): void {
     const known = this.#pairs.get(one) ?? new Map<string, number>();
     known.set(other, Math.max(known.get(other) ?? 0, runs));

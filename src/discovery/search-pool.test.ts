@@ -38,7 +38,7 @@ function ids(pool: SearchPool, wanted: RankRequest): string[] {
 
 describe("words alone", () => {
   const pool = createPool();
-  test("rank what has them, the rare ones first, and leave out the rest", () => {
+  test("rank documents that contain them, rare words first, and leave out the rest", () => {
     expect(ids(pool, request("please read the files"))).toEqual(["fs:read_file", "fs:write_file"]);
     expect(ids(pool, request("the of a"))).toEqual([]);
   });
@@ -47,20 +47,20 @@ describe("words alone", () => {
     expect(pool.correct("tort", () => false)).toBe("tort");
     expect(ids(pool, request("communication"))).toEqual(["mail:send_message"]);
   });
-  test("say in why where they stand", () => {
+  test("are explained by the fields they occur in", () => {
     expect(pool.rank(request("send a message"))[0]?.why).toMatchObject({
       words: { points: expect.any(Number), text: "name: send, messag; description: send, messag" },
     });
   });
 });
 
-test("a name that is given is meant, whatever else the words fit", () => {
+test("a document that the query names comes first, even if the words fit others", () => {
   const [first] = createPool().rank(request("use write_file, not something to read the contents of a file"));
   expect(first).toMatchObject({ document: { id: "fs:write_file" }, why: { name: { text: "the query names it" } } });
   expect(first?.score).toBeGreaterThan(0.9);
 });
 
-test("meaning finds what has no word in common", () => {
+test("meaning finds a document without a common word", () => {
   const pool = createPool({
     "fs:read_file": [1, 0, 0],
     "fs:write_file": [0.8, 0.6, 0],
@@ -113,14 +113,14 @@ describe("track record", () => {
     expect(ranked.map((each) => each.document.id)).toEqual(["b:parse_csv", "a:parse_csv"]);
     expect(ranked[1]?.warnings).toEqual([`0 of 5 uses in the context "quoted" succeeded`]);
     expect(ranked[0]?.why).toMatchObject({
-      record: { text: "12 of 12 uses succeeded, believed rate 0.93" },
+      record: { text: "12 of 12 uses succeeded, smoothed rate 0.93" },
       context: { text: "quoted: 5 of 5 succeeded" },
     });
     expect(ranked[1]?.why.context?.points).toBeLessThan(0);
   });
 });
 
-test("what was removed is gone, and its place is taken without a trace of it", () => {
+test("a removed document is gone, and its slot is reused without a trace", () => {
   const pool = createPool({ "fs:read_file": [1, 0] });
   pool.remove("fs:read_file");
   const fresh = document("db:query", "Run SQL");
@@ -130,7 +130,7 @@ test("what was removed is gone, and its place is taken without a trace of it", (
   expect(pool.countVectors("full")).toBe(0);
 });
 
-test("what finds a thing comes with what needs its id, behind it, and only on the same server", () => {
+test("a finder comes up behind the tool that needs its id, and only on the same server", () => {
   const tools = [
     document("films:GET /movie/{movie_id}/credits", "Who acted in it and who directed it"),
     document("films:GET /search/movie", "Titles by text"),
@@ -149,14 +149,14 @@ test("what finds a thing comes with what needs its id, behind it, and only on th
     why: { graph: { points: expect.any(Number), text: "finds the movie that GET /movie/{movie_id}/credits needs" } },
   });
   expect(ids(pool, request("take back what was bought"))).toEqual(["shop:cancel_order", "shop:list_orders"]);
-  // what is filtered out still says what is needed for it
+  // a filtered leader still lifts its prerequisites
   const onlyLists = request("take back what was bought", { accept: ({ id }) => id.includes("list") });
   expect(ids(pool, onlyLists)).toEqual(["shop:list_orders"]);
   pool.remove("shop:list_orders");
   expect(ids(pool, request("take back what was bought"))).toEqual(["shop:cancel_order"]);
 });
 
-test("what is used together with the best comes up behind it and says so; the first stays first", () => {
+test("a companion of the best comes up behind it and says so; the first stays first", () => {
   const pool = createPool();
   const shares = new Map([["fs:read_file", new Map([["mail:send_message", 0.75]])]]);
   const usedWith = (id: string) => shares.get(id) ?? new Map<string, number>();

@@ -12,66 +12,66 @@ import { judge, type TrackRecord } from "./track-record.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** A document with what is computed from its text once. */
+/** A document with its word counts. */
 export interface PreparedDocument {
   readonly document: SearchDocument;
   readonly words: DocumentWords;
 }
 
-/** What a query is compared with: the vectors of one tier. */
+/** Tiers that have vectors. */
 export type VectorTier = Exclude<SearchTier, "lexical">;
 
 export interface RankRequest {
   readonly text: string;
   readonly tier: SearchTier;
-  /** The vector of the text, and where they were wanted those of its clauses; none in the lexical tier. */
+  /** Vector of the text, then those of its clauses if requested; empty in the lexical tier. */
   readonly vectors: readonly Float32Array[];
-  /** The steps that the text has. */
+  /** Steps of the text. */
   readonly clauses: readonly string[];
   readonly accept: (document: SearchDocument) => boolean;
   readonly contextTags: readonly string[];
   readonly recordOf: (id: string) => TrackRecord | undefined;
-  /** Left out: nothing is known to be used together. */
+  /** Undefined if no joint use is known. */
   readonly usedWith?: UsedWith | undefined;
   readonly limit: number;
 }
 
-/** How much lexical and vector evidence count, by tier. */
+/** Weights of lexical and vector evidence by tier. */
 const WEIGHTS: Readonly<Record<SearchTier, { readonly words: number; readonly meaning: number }>> = {
   full: { words: 0.2, meaning: 0.8 },
   lite: { words: 0.3, meaning: 0.7 },
   lexical: { words: 1, meaning: 0 },
 };
-/** With vectors of each clause, words are needed less. */
+/** Weight that moves from words to vectors if clauses have vectors. */
 const CLAUSES_SHIFT = 0.05;
 const CLAUSE_SHARE = 0.3;
-/** In units of the spread among candidates: what settles near ties, and what settles everything. */
+/** In standard deviations: record and context settle near ties, a given name settles everything. */
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
-/** Above what a record and a context can add. */
-const MOST_STANDING = 0.5;
-/** So many at the top are asked what else they need. */
+/** Upper bound of what record and context add. */
+const MAX_STANDING = 0.5;
+/** Number of top candidates whose prerequisites and companions count. */
 const LEADERS = 5;
-/** How far what finds something moves up towards what needs it. */
+/** How far a finder moves up towards the tool that needs it. */
 const FINDER_SHARE = 0.7;
-/** The first stays first. */
-const BEHIND = 0.001;
+/** Connected candidates stay behind the first by this much. */
+const BEHIND_LEADER = 0.001;
 
-interface Channels {
+interface ChannelScores {
   readonly lexical: Float64Array;
   readonly cosine: Float64Array;
   readonly query: readonly QueryWord[];
   readonly spreads: Readonly<Record<"words" | "meaning", Spread>>;
 }
 
-interface Scales {
-  /** What words, meaning and name say. */
+interface Scorers {
+  /** Points from words, meaning and name. */
   readonly fit: (slot: number) => number;
   readonly weigh: (slot: number) => Candidate;
 }
 
-/** Everything that one viewer may find, ranked by all evidence at hand. It knows of nothing else. */
+/** Documents that one viewer may find, and nothing else, ranked by all evidence. */
 export class SearchPool {
   readonly #index = new Bm25f();
   readonly #vocabulary = new Vocabulary();
@@ -80,12 +80,12 @@ export class SearchPool {
   readonly #documents: (SearchDocument | undefined)[] = [];
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
-  /** All slots that have a document; collected again after a change. */
+  /** Occupied slots; collected again after a change. */
   #used: readonly number[] | undefined;
-  /** Slots by what their documents can be called. */
+  /** Slots by normalised name. */
   readonly #names = new Map<string, Set<number>>();
   readonly #matrices: Record<VectorTier, VectorMatrix | undefined> = { full: undefined, lite: undefined };
-  /** Slots that have a vector. */
+  /** Slots with a vector. */
   readonly #filled: Readonly<Record<VectorTier, Set<number>>> = { full: new Set(), lite: new Set() };
 
   get size(): number {
@@ -96,7 +96,7 @@ export class SearchPool {
     return this.#documents.filter((document) => document?.kind === kind).length;
   }
 
-  /** Takes the place of what had the same id. */
+  /** Replaces a document with the same id. */
   add({ document, words }: PreparedDocument): void {
     this.remove(document.id);
     const slot = this.#free.pop() ?? this.#documents.length;
@@ -140,7 +140,7 @@ export class SearchPool {
     this.#filled[tier].add(slot);
   }
 
-  /** Whether everything in it can be compared by meaning. */
+  /** True if every document has a vector in this tier. */
   isComplete(tier: VectorTier): boolean {
     return this.#filled[tier].size === this.#slots.size;
   }
@@ -149,20 +149,20 @@ export class SearchPool {
     return this.#filled[tier].size;
   }
 
-  /** A query without the mistakes that what is in here lets one recognise. */
+  /** Corrects words that the pool's vocabulary shows to be mistyped. */
   correct(text: string, isEnglish: (word: string) => boolean): string {
     return this.#vocabulary.correct(text, isEnglish);
   }
 
   rank(request: RankRequest): Ranked[] {
-    // The measure is everything in here, so that a filter leaves scores as they are.
+    // Standardises over all documents, so that a filter does not change scores.
     const slots = (this.#used ??= [...this.#slots.values()]);
     const channels = this.#score(slots, request);
     const best = this.#fuse(slots, channels, request);
     return this.#present(best, channels, request);
   }
 
-  #score(slots: readonly number[], request: RankRequest): Channels {
+  #score(slots: readonly number[], request: RankRequest): ChannelScores {
     const { text, clauses, vectors, tier } = request;
     const query = toQueryWords(text);
     const score = this.#index.createScore();
@@ -177,7 +177,7 @@ export class SearchPool {
     return { lexical, cosine, query, spreads };
   }
 
-  /** The score of the whole text (-1) and, for a mission, the best of its clauses. */
+  /** Blends the score of the whole text (-1) with the best score among its clauses. */
   #blend(clauses: number, score: (clause: number, scores: Float64Array) => void): Float64Array {
     const size = this.#documents.length;
     const whole = new Float64Array(size);
@@ -194,16 +194,16 @@ export class SearchPool {
     return whole;
   }
 
-  #fuse(slots: readonly number[], channels: Channels, request: RankRequest): Candidate[] {
+  #fuse(slots: readonly number[], channels: ChannelScores, request: RankRequest): Candidate[] {
     const { lexical, cosine } = channels;
     const named = new Set(givenKeys(request.text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
-    const { fit, weigh } = this.#createScales(channels, named, request);
+    const { fit, weigh } = this.#createScorers(channels, named, request);
     const leaders = new Shortlist(LEADERS);
     const accepted = new Shortlist(request.limit);
     for (const slot of slots) {
       if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
-      // most are seen to be too far behind before anything else is asked about them
-      if (fit(slot) + MOST_STANDING < Math.min(leaders.least, accepted.least)) continue;
+      // skips candidates that record and context cannot lift onto either list
+      if (fit(slot) + MAX_STANDING < Math.min(leaders.least, accepted.least)) continue;
       const candidate = weigh(slot);
       leaders.offer(candidate);
       if (request.accept(candidate.document)) accepted.offer(candidate);
@@ -212,11 +212,11 @@ export class SearchPool {
     return accepted.bestWith(connected.filter(({ document }) => request.accept(document)));
   }
 
-  #createScales(
-    { lexical, cosine, spreads }: Channels,
+  #createScorers(
+    { lexical, cosine, spreads }: ChannelScores,
     named: ReadonlySet<number>,
     { tier, vectors, contextTags, recordOf }: RankRequest,
-  ): Scales {
+  ): Scorers {
     const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
     const words = (slot: number): number => weights.words * standardise(lexical[slot] as number, spreads.words);
@@ -234,7 +234,7 @@ export class SearchPool {
     return { fit, weigh };
   }
 
-  /** What the best need, and what they are used with, comes up behind them. */
+  /** Lifts prerequisites and companions of the leaders to places behind them. */
   #connect(
     leaders: readonly Candidate[],
     weigh: (slot: number) => Candidate,
@@ -242,7 +242,7 @@ export class SearchPool {
   ): Candidate[] {
     const connected = new Map<number, Candidate>();
     const connect = (candidate: Candidate, points: number, connection: string): void => {
-      const graph = Math.min(points, (leaders[0]?.total ?? 0) - BEHIND - candidate.total);
+      const graph = Math.min(points, (leaders[0]?.total ?? 0) - BEHIND_LEADER - candidate.total);
       if (graph <= (connected.get(candidate.slot)?.parts.graph ?? 0)) return;
       const parts = { ...candidate.parts, graph };
       connected.set(candidate.slot, { ...candidate, parts, total: candidate.total + graph, connection });
@@ -261,7 +261,7 @@ export class SearchPool {
     return [...connected.values()];
   }
 
-  #present(best: readonly Candidate[], channels: Channels, request: RankRequest): Ranked[] {
+  #present(best: readonly Candidate[], channels: ChannelScores, request: RankRequest): Ranked[] {
     const { lexical, cosine, query, spreads } = channels;
     const [mostWords, bestCosine] = [spreads.words.most, spreads.meaning.most];
     let last = 1;
@@ -272,14 +272,14 @@ export class SearchPool {
         standing: total,
         lexicalShare: mostWords === 0 ? 0 : (lexical[slot] as number) / mostWords,
       });
-      last = Math.min(last, parts.name > 0 ? Math.max(probable, SURE) : probable);
+      last = Math.min(last, parts.name > 0 ? Math.max(probable, NAMED_SCORE) : probable);
       const score = Math.round(last * 1000) / 1000;
       const index = this.#index;
       return {
         document,
         score,
         warnings: standing.warnings,
-        // most of what is ranked is never shown
+        // lazy: most ranked documents are never shown
         get why() {
           const texts: Partial<Record<Evidence, string>> = {
             words: explainWords(query, (word) => index.fieldsOf(slot, word)),
@@ -295,5 +295,5 @@ export class SearchPool {
   }
 }
 
-/** Whoever names something means it. */
-const SURE = 0.99;
+/** Minimum score of a document that the query names. */
+const NAMED_SCORE = 0.99;

@@ -1,4 +1,4 @@
-/** What can be found: a tool of a server (the base layer), a learned capability, a skill. */
+/** A tool of a server, a learned capability, or a skill. */
 type SearchKind = "tool" | "capability" | "skill";
 
 interface SearchParameter {
@@ -6,9 +6,9 @@ interface SearchParameter {
   readonly description?: string;
 }
 
-/** Something that can be found; each part of it counts differently. */
+/** A findable item; each field has its own weight. */
 export interface SearchDocument {
-  /** `server:tool`, or `cap:` and the id of a capability: the ids of the graph. */
+  /** `server:tool`, or `cap:` and the record's id, as in the graph. */
   readonly id: string;
   readonly kind: SearchKind;
   /** Server of a tool, namespace of a capability. */
@@ -19,46 +19,46 @@ export interface SearchDocument {
   readonly tags: readonly string[];
 }
 
-/** The evidence a score is made of. */
+/** Kinds of evidence in a score. */
 export type Evidence = "words" | "meaning" | "name" | "record" | "context" | "graph";
 
 export interface EvidencePart {
-  /** What it adds to or takes from the ranking, in units of the spread among all candidates. */
+  /** Contribution to the ranking, in standard deviations over all candidates. */
   readonly points: number;
   readonly text: string;
 }
 
-type Why = Readonly<Partial<Record<Evidence, EvidencePart>>>;
+type Explanation = Readonly<Partial<Record<Evidence, EvidencePart>>>;
 
 export interface Ranked {
   readonly document: SearchDocument;
-  /** How probable it is that this is what was asked for, from 0 to 1; never larger than that of the one before. */
+  /** Probability that this is the wanted item, from 0 to 1; never higher than the previous one's. */
   readonly score: number;
-  readonly why: Why;
-  /** What is known against it: failures in contexts like this one. */
+  readonly why: Explanation;
+  /** Known failures in similar contexts. */
   readonly warnings: readonly string[];
 }
 
 export interface SearchOptions {
-  /** Only these are ranked. */
+  /** Filters the results. */
   readonly accept?: (document: SearchDocument) => boolean;
-  /** What the task is like; past runs with the same tags count. */
+  /** Tags of the task; past runs with the same tags count. */
   readonly contextTags?: readonly string[];
-  /** The text is a mission of several steps: the model looks at each of its clauses as well, which takes longer. */
+  /** Treats the text as several steps: the model embeds each clause as well, which takes longer. */
   readonly mission?: boolean;
   readonly limit?: number;
 }
 
-/** Which evidence about meaning was at hand: the model, the table of word vectors, or none. */
+/** Available vectors: the model's, word vectors, or none. */
 export type SearchTier = "full" | "lite" | "lexical";
 
 export interface SearchAnswer {
   /** Best first. */
   readonly ranked: readonly Ranked[];
-  /** How many were looked at. */
+  /** Number of documents considered. */
   readonly searched: number;
   readonly tier: SearchTier;
 }
 
-/** Finds what fits an intent among all that one scope may see. */
+/** Searches everything that one viewer may see. */
 export type Search = (query: string, options?: SearchOptions) => Promise<SearchAnswer>;

@@ -7,17 +7,17 @@ export interface Candidate {
   readonly parts: Readonly<Record<Evidence, number>>;
   readonly total: number;
   readonly standing: Standing;
-  /** What connects it with the best. */
+  /** Explains the connection to a leader. */
   readonly connection?: string;
 }
 
 const FEWEST_SORTED = 50;
 
-/** The best of many candidates: of many thousands most are let go of at once. */
+/** Keeps the best candidates; drops most of many thousands on arrival. */
 export class Shortlist {
   readonly #limit: number;
   #kept: Candidate[] = [];
-  /** What one of them must have at least. */
+  /** Minimum total to enter the list. */
   least = -Infinity;
 
   constructor(limit: number) {
@@ -37,7 +37,7 @@ export class Shortlist {
     return this.bestWith([]);
   }
 
-  /** Best first, where some are better than they were when they were offered. */
+  /** Best first, with `better` replacing earlier candidates of the same slot. */
   bestWith(better: readonly Candidate[]): Candidate[] {
     const replaced = new Set(better.map(({ slot }) => slot));
     const all = [...this.#kept.filter(({ slot }) => !replaced.has(slot)), ...better];

@@ -1,7 +1,7 @@
-/** Below this number, mean and deviation say too little. */
+/** With fewer values, mean and deviation carry too little information; the range is used instead. */
 const FEWEST_FOR_DEVIATION = 10;
 
-/** How values are brought to a common measure: how far each is from the middle of all. */
+/** Parameters that standardise a channel's values. */
 export interface Spread {
   readonly middle: number;
   readonly width: number;

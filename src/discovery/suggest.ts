@@ -7,7 +7,7 @@ import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { intentConfidence } from "./intent-confidence.ts";
 import type { Ranked, Search } from "./search.ts";
 import type { KnownCapability } from "./known-capability-store.ts";
-import { believedRate } from "./track-record.ts";
+import { smoothedRate } from "./track-record.ts";
 
 interface SuggestedTool {
   readonly id: string;
@@ -19,7 +19,7 @@ interface SuggestedTool {
 type ToolSuggestion = SuggestedTool & {
   readonly callName: string;
   readonly score: number;
-  /** How programs call it. */
+  /** TypeScript declaration, as programs call it. */
   readonly declaration: string;
 };
 
@@ -34,9 +34,9 @@ interface SuggestionReport {
   readonly suggestions: {
     readonly tools: readonly ToolSuggestion[];
     readonly capabilities: readonly CapabilitySuggestion[];
-    /** A small plan, where there is one. */
+    /** A plan of a few steps, if one was found. */
     readonly suggestedDag?: SuggestedDag;
-    /** How sure it is that the best capability is meant. */
+    /** Probability that the best capability is the intended one. */
     readonly confidence: number;
   };
   readonly reason: string;
@@ -44,20 +44,20 @@ interface SuggestionReport {
 
 interface Suggestions {
   readonly report: SuggestionReport;
-  /** A capability that fits well enough to be run at once, with the arguments given. */
+  /** Name of a capability that fits well enough to run at once with the given arguments. */
   readonly runnable: string | undefined;
 }
 
 interface SuggestionRequest {
   readonly intent: string;
-  /** Arguments to run something with, if that is what is wanted. */
+  /** Arguments to run a capability with, if a run is wanted. */
   readonly given: JsonObject | undefined;
-  /** Who asks; undefined for the owner of the gateway. */
+  /** Undefined for the owner of the gateway. */
   readonly principal: string | undefined;
   readonly contextTags: readonly string[];
 }
 
-/** What fits an intent. */
+/** Suggests tools, capabilities and a plan for an intent. */
 export type Suggest = (request: SuggestionRequest) => Promise<Suggestions>;
 
 export interface SuggestSources {
@@ -66,25 +66,25 @@ export interface SuggestSources {
   readonly nearness: (text: string, others: readonly string[]) => readonly number[];
   readonly findTool: (id: string) => SuggestedTool | undefined;
   readonly readCapabilities: (ids: readonly string[]) => Promise<readonly KnownCapability[]>;
-  /** Shapes of results that were seen, of tools that do not state them. */
+  /** Inferred result schemas of tools that declare none. */
   readonly readOutputSchemas: (ids: readonly string[]) => Promise<ReadonlyMap<string, JsonSchema>>;
   readonly readEdges: (ids: readonly string[]) => Promise<readonly EdgeStatistics[]>;
-  /** Below this, running something would be a guess. */
+  /** Minimum confidence to run a capability unasked. */
   readonly runAbove: number;
 }
 
-const MOST_TOOLS = 8;
-const MOST_CAPABILITIES = 5;
-/** So many are looked at for a plan or as rivals of the best. */
-const MOST_CANDIDATES = 30;
-/** One that failed more often than not is not run unasked. */
+const MAX_TOOLS = 8;
+const MAX_CAPABILITIES = 5;
+/** Candidates considered for the plan and as rivals of the best. */
+const MAX_CANDIDATES = 30;
+/** Minimum success rate to run a capability unasked. */
 const POOR_RATE = 0.5;
 
 export function createSuggest(sources: SuggestSources): Suggest {
   return async (request) => {
     const { intent, given } = request;
     const search = sources.searchFor(request.principal);
-    const options = { contextTags: request.contextTags, limit: MOST_CANDIDATES };
+    const options = { contextTags: request.contextTags, limit: MAX_CANDIDATES };
     const [foundTools, foundCapabilities] = await Promise.all([
       search(intent, { ...options, accept: ({ kind }) => kind === "tool" }),
       search(intent, { ...options, accept: ({ kind }) => kind === "capability" }),
@@ -96,8 +96,8 @@ export function createSuggest(sources: SuggestSources): Suggest {
     const problem = given === undefined ? "" : whyNot(best, given, sources.runAbove);
     const report: SuggestionReport = {
       suggestions: {
-        tools: tools.slice(0, MOST_TOOLS),
-        capabilities: capabilities.slice(0, MOST_CAPABILITIES).map(presentCapability),
+        tools: tools.slice(0, MAX_TOOLS),
+        capabilities: capabilities.slice(0, MAX_CAPABILITIES).map(presentCapability),
         ...(suggestedDag === undefined ? {} : { suggestedDag }),
         confidence: best?.score ?? 0,
       },
@@ -134,7 +134,7 @@ interface RankedCapability {
   readonly score: number;
 }
 
-/** By how near the intent is to what they were used for: that is known of capabilities, and better than any description. */
+/** Ranks by similarity to past intents, which predicts better than any description. */
 async function rankCapabilities(
   sources: SuggestSources,
   intent: string,
@@ -194,13 +194,13 @@ async function suggestPlan(sources: SuggestSources, { tools, best, given }: Plan
 }
 
 function whyNot(best: RankedCapability | undefined, given: JsonObject, runAbove: number): string {
-  if (best === undefined) return "No capability has anything to do with this intent.";
+  if (best === undefined) return "No capability is related to this intent.";
   const { known, score } = best;
   const { name, usageCount: uses, successCount: successes } = known;
   if (score < runAbove)
     return `No capability is surely meant: the best, ${name}, with a confidence of ${score} (needed: ${runAbove}).`;
-  if (believedRate({ uses, successes }) < POOR_RATE)
-    return `${name} fits, but only ${successes} of its ${uses} runs went well.`;
+  if (smoothedRate({ uses, successes }) < POOR_RATE)
+    return `${name} fits, but only ${successes} of its ${uses} runs succeeded.`;
   const required = (known.parameters["required"] ?? []) as readonly string[];
   const missing = required.filter((each) => !Object.hasOwn(given, each));
   return missing.length === 0 ? "" : `${name} fits, but needs ${missing.join(", ")}.`;

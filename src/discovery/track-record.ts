@@ -1,28 +1,28 @@
-/** How often something was used, and how often that went well. */
+/** Uses and how many of them succeeded. */
 export interface Tally {
   readonly uses: number;
   readonly successes: number;
 }
 
-/** What is known of a tool or capability from its uses, in all and for each context tag. */
+/** Statistics of a tool or capability, in total and by context tag. */
 export interface TrackRecord extends Tally {
   readonly tags: ReadonlyMap<string, Tally>;
 }
 
-/** A success rate as it is believed after few uses: one success and one failure are added to what was seen. */
-export function believedRate({ uses, successes }: Tally): number {
+/** Success rate smoothed for small counts: adds one success and one failure. */
+export function smoothedRate({ uses, successes }: Tally): number {
   return (successes + 1) / (uses + 2);
 }
 
-/** A rate below this in a context counts against it. */
+/** A rate below this in a context counts against the document. */
 const POOR_RATE = 0.3;
 const POOR_PENALTY = 0.2;
 const FEWEST_FOR_WARNING = 2;
 
 export interface Standing {
-  /** From all uses: above 0 when more went well than not. */
+  /** From all uses: positive if most succeeded. */
   readonly record: number;
-  /** From uses in contexts like this one. */
+  /** From uses in similar contexts. */
   readonly context: number;
   readonly warnings: readonly string[];
 }
@@ -30,8 +30,8 @@ export interface Standing {
 const UNKNOWN: Standing = { record: 0, context: 0, warnings: [] };
 
 /**
- * Base rate, plus affinity with the context, minus a penalty for each tag under which it mostly fails;
- * all relative to what is believed of something that was never used.
+ * Base rate plus affinity with the context, minus a penalty for each tag under which it mostly fails; all relative to
+ * the prior of a document without uses.
  */
 export function judge(known: TrackRecord | undefined, contextTags: readonly string[]): Standing {
   if (known === undefined) return UNKNOWN;
@@ -39,10 +39,10 @@ export function judge(known: TrackRecord | undefined, contextTags: readonly stri
     const tally = known.tags.get(tag);
     return tally === undefined || tally.uses === 0 ? [] : [{ tag, ...tally }];
   });
-  const affinity = tallies.reduce((sum, tally) => sum + believedRate(tally) - 0.5, 0) / Math.max(1, contextTags.length);
-  const poor = tallies.filter((tally) => believedRate(tally) < POOR_RATE);
+  const affinity = tallies.reduce((sum, tally) => sum + smoothedRate(tally) - 0.5, 0) / Math.max(1, contextTags.length);
+  const poor = tallies.filter((tally) => smoothedRate(tally) < POOR_RATE);
   return {
-    record: believedRate(known) - 0.5,
+    record: smoothedRate(known) - 0.5,
     context: affinity - POOR_PENALTY * poor.length,
     warnings: poor
       .filter(({ uses }) => uses >= FEWEST_FOR_WARNING)

@@ -24,7 +24,7 @@ test.each([384, 256, 1000, 3])("VectorMatrix compares vectors of %i dimensions",
   expect(Math.max(...errors)).toBeLessThan(0.01);
 });
 
-test("VectorMatrix takes a new vector for a slot, none for another, and leaves what was never set at 0", () => {
+test("VectorMatrix replaces and clears vectors, and leaves unset slots at 0", () => {
   const matrix = new VectorMatrix(3);
   matrix.set(0, Float32Array.of(1, 0, 0));
   matrix.set(2, Float32Array.of(0, 1, 0));

@@ -2,15 +2,15 @@ import { createScan } from "./scan-kernel.ts";
 
 const PAGE_BYTES = 65_536;
 const LANES = 16;
-/** Rows are bytes; the query is finer, so that only the rows cost precision. */
+/** Rows are 8-bit; the query has more bits, so that only the rows lose precision. */
 const ROW_RANGE = 127;
 const QUERY_RANGE = 4095;
 const FIRST_ROWS = 64;
 
-/** Vectors as rows of bytes, each with its scale, compared with a query all at once. */
+/** Vectors as rows of bytes with a scale each, compared with a query in one scan. */
 export class VectorMatrix {
   readonly #dimensions: number;
-  /** Bytes of a row: the dimensions, filled up to whole lanes. */
+  /** Bytes per row: the dimensions, padded to whole lanes. */
   readonly #width: number;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #scan = createScan(this.#memory);
@@ -23,7 +23,7 @@ export class VectorMatrix {
     this.#width = Math.ceil(dimensions / LANES) * LANES;
   }
 
-  /** The vectors are of length 1, or empty for a slot that has none. */
+  /** Takes a unit vector, or an empty one to clear the slot. */
   set(slot: number, vector: Float32Array): void {
     this.#reserve(slot + 1);
     const row = new Int8Array(this.#memory.buffer, this.#rowAt(slot), this.#width);
@@ -34,7 +34,7 @@ export class VectorMatrix {
     this.#rows = Math.max(this.#rows, slot + 1);
   }
 
-  /** The cosine of every slot; 0 where there is no vector. */
+  /** Writes the cosine of every slot; 0 for slots without a vector. */
   compare(query: Float32Array, cosines: Float64Array): void {
     if (this.#rows === 0) return;
     const largest = largestOf(query);
@@ -55,7 +55,7 @@ export class VectorMatrix {
     return this.#width * (Int16Array.BYTES_PER_ELEMENT + slot);
   }
 
-  /** Query, rows, products, in this order: more rows only move the products, which are not kept. */
+  /** Layout: query, rows, products. Growing only moves the products, which are temporary. */
   #reserve(rows: number): void {
     if (rows <= this.#capacity) return;
     this.#capacity = Math.max(rows, FIRST_ROWS, Math.ceil(this.#capacity * 1.5));

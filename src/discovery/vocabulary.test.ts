@@ -18,7 +18,7 @@ test.each([
   expect(vocabulary.correct(text, (word) => word === "paris")).toBe(expected);
 });
 
-test("English words are left alone, and what is gone is not suggested", () => {
+test("English words are left alone, and removed words are not suggested", () => {
   expect(vocabulary.correct("parce", (word) => word === "parce")).toBe("parce");
   expect(vocabulary.correct("parce", notEnglish)).toBe("parse");
   vocabulary.remove(["parse"]);

@@ -1,11 +1,11 @@
-import { findCloseWords, type KnownWord, lettersOf, MOST_ERRORS } from "./close-words.ts";
+import { findCloseWords, type KnownWord, lettersOf, MAX_ERRORS } from "./close-words.ts";
 
 const LETTERS = /\p{L}+/gu;
 
-/** The words that documents are written with, to tell what a mistyped one was meant to be. */
+/** Words of all documents, to correct mistyped queries with. */
 export class Vocabulary {
   readonly #counts = new Map<string, number>();
-  /** Words that differ much in length are not compared. */
+  /** By length, so that only words of similar length are compared. */
   readonly #byLength = new Map<number, Map<string, KnownWord>>();
 
   add(words: Iterable<string>): void {
@@ -27,20 +27,20 @@ export class Vocabulary {
     }
   }
 
-  /** The text with words corrected that are neither English nor in any document but close to one that is. */
+  /** Corrects words that are neither English nor in any document but close to one that is. */
   correct(text: string, isEnglish: (word: string) => boolean): string {
     return text.replace(LETTERS, (word) => {
       const plain = word.toLowerCase();
       if (this.#counts.has(plain) || isEnglish(plain)) return word;
       const close = findCloseWords(plain, this.#wordsLike(plain));
-      // most frequent first, then by the alphabet, whatever order they came in
+      // by frequency, then alphabetically, independent of insertion order
       const [best] = close.toSorted((a, b) => this.#count(b) - this.#count(a) || (a < b ? -1 : 1));
       return best ?? word;
     });
   }
 
   #wordsLike({ length }: string): Iterable<KnownWord>[] {
-    const lengths = Array.from({ length: 2 * MOST_ERRORS + 1 }, (_, at) => length - MOST_ERRORS + at);
+    const lengths = Array.from({ length: 2 * MAX_ERRORS + 1 }, (_, at) => length - MAX_ERRORS + at);
     return lengths.map((each) => this.#byLength.get(each)?.values() ?? []);
   }
 

@@ -1,13 +1,13 @@
 import type { SafetensorsFile, Tensors } from "./safetensors.ts";
 
-/** The model with an adapter: two small matrices for each layer that it changes, whose product is added. */
+/** Applies a LoRA adapter: adds the product of two small matrices to each layer it covers. */
 export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
   const scale = Number(adapter.metadata["scale"]);
   const layers = adapter.names.filter((name) => name.endsWith(".A")).map((name) => name.slice(0, -".A".length));
-  const stranger = layers.find((layer) => !base.has(`${layer}.weight`));
-  if (stranger !== undefined) throw new Error(`the adapter does not fit the model: ${stranger}`);
+  const unknownLayer = layers.find((layer) => !base.has(`${layer}.weight`));
+  if (unknownLayer !== undefined) throw new Error(`the adapter does not fit the model: ${unknownLayer}`);
   const changed = new Map(layers.map((layer) => [`${layer}.weight`, layer]));
-  let room = new Float32Array(0); // of all layers in turn, or all would wait to be collected
+  let buffer = new Float32Array(0); // reused for each layer, so that the buffers do not pile up until the next collection
   return {
     has: (name) => base.has(name),
     readFloats(name) {
@@ -20,10 +20,10 @@ export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {
       if (layer === undefined) return readRow;
       const readFactors = adapter.openRows(`${layer}.B`);
       const [rank, inputs] = [readFactors(0).length, readRow(0).length];
-      if (room.length < rank * inputs) room = new Float32Array(rank * inputs);
+      if (buffer.length < rank * inputs) buffer = new Float32Array(rank * inputs);
       const readA = adapter.openRows(`${layer}.A`);
-      for (let at = 0; at < rank; at += 1) room.set(readA(at), at * inputs);
-      const a = room;
+      for (let at = 0; at < rank; at += 1) buffer.set(readA(at), at * inputs);
+      const a = buffer;
       return (row) => addProduct(readRow(row), { a, factors: readFactors(row), scale });
     },
   };
@@ -36,7 +36,7 @@ interface ProductRow {
   readonly scale: number;
 }
 
-/** A row of W + scale · B·A, with A of rank × inputs and B of outputs × rank. */
+/** Computes a row of W + scale · B·A, with A of rank × inputs and B of outputs × rank. */
 function addProduct(values: Float32Array, { a, factors, scale }: ProductRow): Float32Array {
   const inputs = values.length;
   for (const [k, each] of factors.entries()) {

@@ -1,16 +1,16 @@
-/** Texts to vectors of length 1. The id changes whenever equal texts would get other vectors. */
+/** Turns texts into unit vectors. The id changes whenever equal texts would get other vectors. */
 export interface Embedder extends AsyncDisposable {
   readonly id: string;
   readonly dimensions: number;
-  /** One vector a text, in the order of the texts. Those of requests go before those of documents. */
+  /** Returns one vector per text, in order. Requests go before background work. */
   embed(texts: readonly string[], urgency?: Urgency): Promise<Float32Array[]>;
-  /** Whether an answer comes at once; until then nobody should wait for one. */
+  /** True if an answer comes at once; callers should not wait before that. */
   readonly ready: boolean;
-  /** Begins what has to be done before that. */
+  /** Starts loading. */
   prepare(): void;
 }
 
-/** Somebody waits for it, or nobody does. */
+/** A request has a waiting caller; background work has none. */
 export type Urgency = "request" | "background";
 
 export function normalise(vector: Float32Array): Float32Array {

@@ -34,7 +34,7 @@ test("a text is cut at a word, at most so many pieces long", () => {
   expect(wordpiece.split(wordpiece.cut(text.repeat(50), 126)).length).toBeLessThanOrEqual(126);
 });
 
-test("the table of word vectors puts what means the same together", () => {
+test("the table of word vectors puts synonyms together", () => {
   const table = readStaticEmbedder(wordpiece);
   const [file, disk, weather] = ["read a file", "load a document from disk", "weather forecast"].map((text) =>
     table.embed(text),
@@ -44,7 +44,7 @@ test("the table of word vectors puts what means the same together", () => {
   expect(table.embed("")).toEqual(new Float32Array(256));
 });
 
-/** A file of named arrays of halves. */
+/** Writes a safetensors file of half-precision arrays. */
 function formatSafetensors(
   arrays: Readonly<Record<string, { readonly shape: readonly number[]; readonly values: readonly number[] }>>,
   metadata: Readonly<Record<string, string>> = {},
@@ -116,7 +116,7 @@ test(
   },
 );
 
-test("a model elsewhere is asked in portions, and what it answers is checked", async () => {
+test("a remote model gets batches, and its answers are checked", async () => {
   await using server = await startEmbeddingServer();
   const common = { url: `${server.url}/`, model: "words", apiKey: () => "k" };
   const embedder = createHttpEmbedder({ ...common, dimensions: EMBEDDING_DIMENSIONS });
@@ -134,7 +134,7 @@ test("a model elsewhere is asked in portions, and what it answers is checked", a
   expect(embedder.ready).toBe(false);
 });
 
-test("a transformers.js that somebody installed embeds in a thread; one that is missing says so", async () => {
+test("an installed transformers.js embeds in a thread; a missing one is reported", async () => {
   await using folder = await makeFolder();
   const installed = join(folder.path, "node_modules", "@huggingface", "transformers");
   mkdirSync(installed, { recursive: true });
@@ -142,7 +142,7 @@ test("a transformers.js that somebody installed embeds in a thread; one that is 
     join(installed, "package.json"),
     JSON.stringify({ name: "@huggingface/transformers", main: "main.cjs" }),
   );
-  // what transformers.js answers: one list of numbers, and how it is to be cut
+  // the answer of transformers.js: one flat list of numbers with its dimensions
   writeFileSync(
     join(installed, "main.cjs"),
     `exports.pipeline = async (task, model) => async (texts, { pooling, normalize }) => {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** The SHA-256 of a file, in hexadecimal. Piece by piece: the whole would stay in memory until the heap is collected. */
+/**
+ * SHA-256 of a file in hexadecimal. Reads in chunks: the whole file would stay on the heap until the next collection.
+ */
 export function hashFile(path: string): string {
   const hash = createHash("sha256");
   const piece = new Uint8Array(64 * 1024);

@@ -1,38 +1,38 @@
 import { type Embedder, normalise } from "./embedder.ts";
 
 export interface HttpEmbedderOptions {
-  /** Base address: `/embeddings` is added. */
+  /** Base URL; `/embeddings` is appended. */
   readonly url: string;
   readonly model: string;
   readonly dimensions: number;
-  /** Read for each request, so that a changed one counts at once. */
+  /** Read for each request, so that a changed key applies at once. */
   readonly apiKey: () => string | undefined;
 }
 
-const TEXTS_AT_ONCE = 23;
-const LONGEST_MS = 30_000;
-/** After a failure nobody waits for it again for this long. */
-const PAUSE_MS = 30_000;
+const BATCH_SIZE = 23;
+const TIMEOUT_MS = 30_000;
+/** Back-off after a failure, during which the embedder is not ready. */
+const BACKOFF_MS = 30_000;
 
-interface Answer {
+interface EmbeddingsResponse {
   readonly data?: readonly { readonly index?: number; readonly embedding?: readonly number[] }[];
 }
 
-/** A model behind an OpenAI-compatible address, as OpenAI, Ollama and many others have it. */
+/** Embeds through an OpenAI-compatible API, such as OpenAI's or Ollama's. */
 export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { url, model, dimensions } = options;
   let failedAt = -Infinity;
   const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     const vectors: Float32Array[] = [];
-    for (let at = 0; at < texts.length; at += TEXTS_AT_ONCE)
-      vectors.push(...(await request(options, texts.slice(at, at + TEXTS_AT_ONCE))));
+    for (let at = 0; at < texts.length; at += BATCH_SIZE)
+      vectors.push(...(await request(options, texts.slice(at, at + BATCH_SIZE))));
     return vectors;
   };
   return {
     id: `${new URL(url).host}/${model}/${dimensions}`,
     dimensions,
     get ready() {
-      return performance.now() - failedAt > PAUSE_MS;
+      return performance.now() - failedAt > BACKOFF_MS;
     },
     prepare: () => undefined,
     async embed(texts) {
@@ -54,11 +54,11 @@ async function request(options: HttpEmbedderOptions, input: readonly string[]): 
     method: "POST",
     headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ model, input }),
-    signal: AbortSignal.timeout(LONGEST_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  // The body may have anything in it, the key included.
+  // Leaves the body out of the message: it may contain anything, even the key.
   if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status} to a request for embeddings`);
-  const { data = [] } = (await response.json()) as Answer;
+  const { data = [] } = (await response.json()) as EmbeddingsResponse;
   return input.map((_, at) => {
     const vector = (data.find(({ index }) => index === at) ?? data[at])?.embedding;
     if (vector?.length === dimensions) return normalise(Float32Array.from(vector));

@@ -8,11 +8,11 @@ import type { ModelPaths } from "./model-messages.ts";
 
 export const tokenizerPath = model.tokenizerPath;
 
-/** Of the weights that the adapter was trained for. */
+/** Checksum of the weights that the adapter was trained for. */
 const WEIGHTS_SHA256 = "6638f625a0a60bdaa1e34c5fee0a17c705f13b98b43a7973e9d366106a55273d";
 
 export interface MinilmOptions {
-  /** Leaves the adapter out: for comparisons. */
+  /** Leaves the adapter out, for comparisons. */
   readonly plain?: boolean;
 }
 

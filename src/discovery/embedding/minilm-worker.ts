@@ -8,13 +8,13 @@ import { SafetensorsFile } from "./safetensors.ts";
 import { serveTexts } from "./serve-texts.ts";
 import { readWordpiece } from "./wordpiece.ts";
 
-/** What the model was trained to see before and after a text. */
+/** The `[CLS]` and `[SEP]` tokens around a text. */
 const [BEFORE, AFTER] = [101, 102] as const;
 
-/** The thread that runs the model that ships with PML. */
+/** Thread of the model that ships with PML. */
 await serveTexts(() => {
   const { weights, weightsHash, tokenizer, adapter } = workerData as ModelPaths;
-  if (hashFile(weights) !== weightsHash) throw new Error(`${weights} is not the file it should be`);
+  if (hashFile(weights) !== weightsHash) throw new Error(`${weights} does not have the expected checksum`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
@@ -28,7 +28,7 @@ function readEncoder(weights: string, adapter: string | undefined): Encoder {
   return new Encoder(addAdapter(base, changes));
 }
 
-/** As many texts together as the encoder takes. */
+/** Groups texts up to the encoder's token limit. */
 function group(texts: readonly (readonly number[])[]): (readonly number[])[][] {
   const groups: (readonly number[])[][] = [];
   let left = 0;

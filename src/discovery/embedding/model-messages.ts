@@ -1,21 +1,21 @@
-/** What the thread of the model that ships with PML is started with. */
+/** Start data for the thread of the shipped model. */
 export interface ModelPaths {
   readonly weights: string;
   readonly weightsHash: string;
   readonly tokenizer: string;
-  /** undefined: the model as it was published. */
+  /** Undefined for the model as published. */
   readonly adapter: string | undefined;
 }
 
-/** What the thread of another model is started with. */
+/** Start data for the thread of a transformers.js model. */
 export interface TransformersModel {
-  /** Where `@huggingface/transformers` is installed: the folder that has `node_modules` in it. */
+  /** Folder whose `node_modules` contains `@huggingface/transformers`. */
   readonly folder: string;
   readonly model: string;
   readonly dimensions: number;
 }
 
-/** Some texts at a time; the answers come in the same order. */
+/** A batch of texts; the vectors come back in the same order. */
 export interface ToModel {
   readonly texts: readonly string[];
 }
@@ -24,5 +24,5 @@ export type FromModel =
   | { readonly kind: "ready" }
   | { readonly kind: "vectors"; readonly vectors: readonly Float32Array[] }
   | { readonly kind: "failed"; readonly reason: string }
-  /** The model could not be loaded. */
+  /** Loading the model failed. */
   | { readonly kind: "unusable"; readonly reason: string };

@@ -3,13 +3,13 @@ import { Worker } from "node:worker_threads";
 import type { Embedder, Urgency } from "./embedder.ts";
 import type { FromModel, ToModel } from "./model-messages.ts";
 
-/** Of texts that are embedded together: about a hundred tokens. */
-const CHARACTERS_AT_ONCE = 400;
+/** Batch limit, about a hundred tokens. */
+const BATCH_CHARACTERS = 400;
 
 interface ThreadOptions {
-  /** The module of the thread, beside this one and without what its name ends with. */
+  /** Module of the thread beside this one, without its extension. */
   readonly script: string;
-  /** What it is started with. */
+  /** Start data of the thread. */
   readonly started: unknown;
 }
 
@@ -18,7 +18,7 @@ export interface ThreadEmbedderOptions extends ThreadOptions {
   readonly dimensions: number;
 }
 
-/** A model in a thread of its own, which starts with the first text. */
+/** Embeds in a worker thread that starts with the first text. */
 export function createThreadEmbedder({ id, dimensions, ...options }: ThreadEmbedderOptions): Embedder {
   const thread = new ModelThread(options);
   return {
@@ -33,19 +33,19 @@ export function createThreadEmbedder({ id, dimensions, ...options }: ThreadEmbed
   };
 }
 
-interface Waiting {
+interface QueuedText {
   readonly text: string;
   readonly resolve: (vector: Float32Array) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Short texts go to the thread together, longer ones alone, so that a request never waits long for documents. */
+/** Sends short texts in batches and long ones alone, so that a request never waits long behind documents. */
 class ModelThread {
   readonly #options: ThreadOptions;
-  readonly #queues: Readonly<Record<Urgency, Waiting[]>> = { request: [], background: [] };
+  readonly #queues: Readonly<Record<Urgency, QueuedText[]>> = { request: [], background: [] };
   #worker: Worker | undefined;
   #ready = false;
-  #current: readonly Waiting[] = [];
+  #current: readonly QueuedText[] = [];
   #broken: Error | undefined;
 
   constructor(options: ThreadOptions) {
@@ -101,7 +101,7 @@ class ModelThread {
     if (!this.#ready || this.#current.length > 0) return;
     const { request, background } = this.#queues;
     this.#current = takeSome(request.length > 0 ? request : background);
-    // Only work keeps the process alive.
+    // Only pending work keeps the process alive.
     if (this.#current.length === 0) {
       this.#worker?.unref();
       return;
@@ -118,9 +118,9 @@ class ModelThread {
   }
 }
 
-/** From the front of a queue: one text, and those after it that are short enough to go with it. */
-function takeSome(queue: Waiting[]): Waiting[] {
+/** Takes a batch from the front of a queue: one text, and the following ones up to the limit. */
+function takeSome(queue: QueuedText[]): QueuedText[] {
   let characters = 0;
-  const end = queue.findIndex(({ text }, at) => (characters += text.length) > CHARACTERS_AT_ONCE && at > 0);
+  const end = queue.findIndex(({ text }, at) => (characters += text.length) > BATCH_CHARACTERS && at > 0);
   return queue.splice(0, end < 0 ? queue.length : end);
 }

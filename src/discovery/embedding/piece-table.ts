@@ -2,34 +2,34 @@ import { readFileSync } from "node:fs";
 
 const [QUOTE, BACKSLASH, ZERO, NINE] = [0x22, 0x5c, 0x30, 0x39] as const;
 const SLOTS = 65_536;
-/** Half of the places stay free, so that a piece is found after a step or two. */
-const MOST_PIECES = SLOTS / 2;
+/** A load factor of one half finds a piece within a probe or two. */
+const MAX_PIECES = SLOTS / 2;
 
 export interface FoundPiece {
   readonly id: number;
-  /** Where it ends in what was searched. */
+  /** End offset in the searched bytes. */
   readonly end: number;
 }
 
 /**
- * The pieces of a vocabulary, found by their bytes. All are in one array, half a megabyte with the places to look at:
- * a `Map` of as many strings takes ten times that, and there is one in each of two threads.
+ * A vocabulary as a hash table over bytes. It takes half a megabyte; a `Map` of as many strings takes ten times that,
+ * in each of two threads.
  */
 export class PieceTable {
   readonly #bytes: Uint8Array;
-  /** Of each piece, and of the one after the last. */
+  /** Start of each piece, and the end of the last. */
   readonly #starts: Uint32Array;
-  /** Each has the number of a piece, counted from 1. */
+  /** Piece ids plus 1; 0 marks a free slot. */
   readonly #slots = new Uint16Array(SLOTS);
   readonly #longest: number;
 
-  /** The pieces have so many bytes at most, all together. */
+  /** `mostBytes` is an upper bound for the size of all pieces together. */
   constructor(pieces: Iterable<Uint8Array>, mostBytes: number) {
     const bytes = new Uint8Array(mostBytes);
-    const starts = new Uint32Array(MOST_PIECES + 1);
+    const starts = new Uint32Array(MAX_PIECES + 1);
     let [count, end, longest] = [0, 0, 0];
     for (const piece of pieces) {
-      if (count === MOST_PIECES) throw new RangeError(`more than ${MOST_PIECES} pieces`);
+      if (count === MAX_PIECES) throw new RangeError(`more than ${MAX_PIECES} pieces`);
       bytes.set(piece, end);
       end += piece.length;
       starts[(count += 1)] = end;
@@ -41,7 +41,7 @@ export class PieceTable {
     for (let id = 0; id < count; id += 1) this.#enter(id);
   }
 
-  /** The longest piece that the bytes from `start` to `end` begin with, of those that have more than so many. */
+  /** Finds the longest piece with more than `moreThan` bytes that is a prefix of the bytes from `start` to `end`. */
   findLongest(bytes: Uint8Array, start: number, end: number, moreThan = 0): FoundPiece | undefined {
     const last = Math.min(end, start + this.#longest);
     const hashes: number[] = [];
@@ -60,7 +60,7 @@ export class PieceTable {
     this.#slots[slot] = id + 1;
   }
 
-  #find(wanted: Wanted): number | undefined {
+  #find(wanted: PieceKey): number | undefined {
     for (let slot = slotOf(wanted.hash); ; slot = (slot + 1) % SLOTS) {
       const number = this.#slots[slot] as number;
       if (number === 0) return undefined;
@@ -68,7 +68,7 @@ export class PieceTable {
     }
   }
 
-  #is(id: number, { bytes, start, end }: Wanted): boolean {
+  #is(id: number, { bytes, start, end }: PieceKey): boolean {
     const first = this.#starts[id] as number;
     if ((this.#starts[id + 1] as number) - first !== end - start) return false;
     for (let at = start; at < end; at += 1) if (this.#bytes[first + at - start] !== bytes[at]) return false;
@@ -76,8 +76,8 @@ export class PieceTable {
   }
 }
 
-/** Bytes to compare pieces with. */
-interface Wanted {
+/** Bytes to look up. */
+interface PieceKey {
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
@@ -93,8 +93,8 @@ function slotOf(hash: number): number {
 }
 
 /**
- * Reads the vocabulary from a `tokenizer.json`, where pieces have the numbers from 0 on in turn. Read from the bytes: as an
- * object with 30,000 names it would stay in memory until all of a thread's heap is collected.
+ * Reads the vocabulary from a `tokenizer.json` that lists pieces in order of their ids. Scans the bytes: as an object
+ * with 30,000 keys it would stay on the thread's heap until a full collection.
  */
 export function readPieceTable(path: string): PieceTable {
   const file = readFileSync(path);
@@ -110,13 +110,13 @@ function* piecesFrom(file: Buffer, start: number): Generator<Uint8Array> {
     const end = endOfText(file, at);
     const piece = file.subarray(at + 1, end);
     yield piece.includes(BACKSLASH) ? Buffer.from(JSON.parse(file.toString("utf8", at, end + 1)) as string) : piece;
-    at = end + 2; // after the colon
+    at = end + 2; // skips the colon
     while (isDigit(file[at])) at += 1;
-    at += 1; // after the comma
+    at += 1; // skips the comma
   }
 }
 
-/** The quote that ends the text that begins here. */
+/** Index of the closing quote. */
 function endOfText(file: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < file.length && file[at] !== QUOTE) at += file[at] === BACKSLASH ? 2 : 1;

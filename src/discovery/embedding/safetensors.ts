@@ -1,14 +1,17 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** The values of a row, which the next one takes the place of. */
+/** Returns the values of a row in a buffer that the next call overwrites. */
 export type ReadRow = (row: number) => Float32Array;
 
-/** Arrays of numbers by name. */
+/** Named arrays of numbers. */
 export interface Tensors {
   has(name: string): boolean;
-  /** All values: for small ones. */
+  /** Reads all values; for small arrays. */
   readFloats(name: string): Float32Array;
-  /** For large ones, so that they are never in memory as a whole: one after the other, since they may share their room. */
+  /**
+   * Reads row by row, so that a large array is never in memory as a whole. Readers may share a buffer: use one at a
+   * time.
+   */
   openRows(name: string): ReadRow;
 }
 
@@ -21,8 +24,8 @@ interface HeaderEntry {
 const LENGTH_BYTES = 8;
 
 /**
- * A file of named arrays: eight bytes with the length of a JSON header, the header, the bytes of all arrays, of half or
- * single precision.
+ * A safetensors file: eight bytes with the length of a JSON header, the header, and the data of all arrays, in half
+ * or single precision.
  */
 export class SafetensorsFile implements Tensors, Disposable {
   readonly metadata: Readonly<Record<string, string>>;
@@ -91,13 +94,13 @@ export class SafetensorsFile implements Tensors, Disposable {
   }
 }
 
-/** Says which numbers the bytes are at the moment, in the same place each time. */
+/** Creates a function that decodes the current bytes into a reused buffer. */
 function createDecoder(dtype: string, bytes: Uint8Array<ArrayBuffer>): () => Float32Array {
   if (dtype === "F32") {
     const floats = new Float32Array(bytes.buffer);
     return () => floats;
   }
-  if (dtype !== "F16") throw new Error(`arrays of type ${dtype} are not read here`);
+  if (dtype !== "F16") throw new Error(`arrays of type ${dtype} are not supported`);
   const halves = new Float16Array(bytes.buffer);
   const floats = new Float32Array(halves.length);
   return () => {

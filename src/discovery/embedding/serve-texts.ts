@@ -3,9 +3,9 @@ import type { FromModel, ToModel } from "./model-messages.ts";
 
 type Embed = (texts: readonly string[]) => readonly Float32Array[] | Promise<readonly Float32Array[]>;
 
-/** The work of a model's thread: it computes for milliseconds a text and would hold up everything else. */
+/** Serves embeddings in a worker thread: a text takes milliseconds of computing, which would block the main thread. */
 export async function serveTexts(load: () => Embed | Promise<Embed>): Promise<void> {
-  if (parentPort === null) throw new Error("a model is served in a thread of its own only");
+  if (parentPort === null) throw new Error("a model is served only in a worker thread");
   const port = parentPort;
   const send = (message: FromModel): void => port.postMessage(message);
   try {

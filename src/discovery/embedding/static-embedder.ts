@@ -6,14 +6,14 @@ import type { Wordpiece } from "./wordpiece.ts";
 
 const DIMENSIONS = 256;
 
-/** Vectors at once, without a model: the sum of those of the word pieces. */
+/** Embeds at once, without a model: sums the vectors of the word pieces. */
 export interface StaticEmbedder {
   readonly id: string;
   readonly dimensions: number;
   embed(text: string): Float32Array;
 }
 
-/** Opens the table that ships with the package: a row of bytes for each piece, and what to multiply it by. */
+/** Opens the table that ships with the package: a row of bytes and a scale per piece. */
 export function readStaticEmbedder(wordpiece: Wordpiece): StaticEmbedder {
   const scaleFile = readFileSync(join(packageRoot, "models", "static-256.scale.f32"));
   const scales = new Float32Array(new Uint8Array(scaleFile).buffer);
@@ -35,13 +35,13 @@ export function readStaticEmbedder(wordpiece: Wordpiece): StaticEmbedder {
   };
 }
 
-/** Rows that are read together: a page of memory. */
+/** Rows per read: a page of memory. */
 const BLOCK_ROWS = 16;
 const BLOCK_BYTES = BLOCK_ROWS * DIMENSIONS;
 
 /**
- * A file of rows, read as they are needed: pieces are in the order of how frequent they are, and texts have few of them.
- * Memory that was never written to takes no room.
+ * A file of rows, read on demand: pieces are sorted by frequency, and texts use few of them. Pages that were never
+ * written take no memory.
  */
 class RowFile {
   readonly #file: number;
@@ -56,7 +56,7 @@ class RowFile {
     this.#read = new Uint8Array(Math.ceil(count / BLOCK_ROWS));
   }
 
-  /** All rows, of which this one is there. */
+  /** Returns all rows after making sure that this one is loaded. */
   read(row: number): Int8Array {
     const block = Math.floor(row / BLOCK_ROWS);
     if (this.#read[block] === 0) {

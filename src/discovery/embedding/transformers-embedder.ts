@@ -2,7 +2,7 @@ import type { Embedder } from "./embedder.ts";
 import { createThreadEmbedder } from "./model-thread.ts";
 import type { TransformersModel } from "./model-messages.ts";
 
-/** Any model that a transformers.js can run which the user installed: PML does not come with one. */
+/** Runs any model of a transformers.js that the user installed; PML ships none. */
 export function createTransformersEmbedder(started: TransformersModel): Embedder {
   const { model, dimensions } = started;
   return createThreadEmbedder({

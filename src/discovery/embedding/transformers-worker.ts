@@ -5,7 +5,7 @@ import { workerData } from "node:worker_threads";
 import type { TransformersModel } from "./model-messages.ts";
 import { serveTexts } from "./serve-texts.ts";
 
-/** What is used of transformers.js. */
+/** The part of transformers.js in use. */
 interface Transformers {
   readonly pipeline: (task: "feature-extraction", model: string) => Promise<Extract>;
 }
@@ -14,7 +14,7 @@ type Extract = (
   options: { readonly pooling: "mean"; readonly normalize: true },
 ) => Promise<{ readonly dims: readonly number[]; readonly data: ArrayLike<number> }>;
 
-/** The thread that runs a model with a transformers.js that somebody installed. */
+/** Thread of a model that runs on the user's transformers.js. */
 await serveTexts(async () => {
   const { folder, model, dimensions } = workerData as TransformersModel;
   const entry = createRequire(join(folder, "package.json")).resolve("@huggingface/transformers");

@@ -43,17 +43,17 @@ export async function writeVectors(
     .execute();
 }
 
-/** Copied, since bytes from the wire need not begin at a multiple of four. */
+/** Copies the bytes: those from the wire need not be aligned to four. */
 function toFloats(bytes: Uint8Array): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** What has not been made again since is of texts or providers that are gone. */
+/** Drops old vectors; those still in use are computed again. */
 export async function dropOldVectors(db: Db, keepDays: number): Promise<void> {
   await sql`DELETE FROM embedding_cache WHERE created_at < now() - make_interval(days => ${keepDays})`.execute(db);
 }
 
-/** Only the latest of each move a vector; the others are kept for a while in case those are wrong. */
+/** Drops all but the latest intents of each subject; more are kept than vectors use. */
 export async function dropOldIntents(db: Db, keepEach: number): Promise<void> {
   await sql`DELETE FROM discovery_intent d USING (
       SELECT org, project, subject, intent_hash,

@@ -3,20 +3,20 @@ import { type PieceTable, readPieceTable } from "./piece-table.ts";
 /** Splits text into the word pieces of a BERT vocabulary, without special tokens. */
 export interface Wordpiece {
   split(text: string): number[];
-  /** Whether it is a word of its own in the vocabulary, which has the frequent English ones. */
+  /** True if the word is a whole piece, as frequent English words are. */
   isWord(word: string): boolean;
-  /** As much of the text as has at most so many pieces. */
+  /** Longest prefix of the text, in whole words, with at most so many pieces. */
   cut(text: string, pieces: number): string;
 }
 
 const LONGEST_WORD = 100;
-/** Of a unit of text. */
-const MOST_BYTES = 3;
+/** UTF-8 bytes per UTF-16 code unit. */
+const MAX_BYTES = 3;
 /** BERT counts all ASCII that is neither letter nor digit as punctuation. */
 const TOKEN =
   /[\p{P}!-/:-@[-`{-~]|[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]|[^\s\p{P}!-/:-@[-`{-~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]+/gu;
 
-/** What pieces begin with that stand inside a word. */
+/** Prefix of pieces that continue a word. */
 const INSIDE = Buffer.from("##");
 const UNKNOWN = "[UNK]";
 
@@ -30,7 +30,7 @@ export function readWordpiece(path: string): Wordpiece {
     split,
     isWord: (word) => findWhole(pieces, word) !== undefined,
     cut(text, limit) {
-      if (text.length <= limit) return text; // a piece has one character at least
+      if (text.length <= limit) return text; // a piece has at least one character
       const words = text.split(/(?<=\s)/);
       let left = limit;
       const kept = words.findIndex((word) => (left -= split(word).length) < 0);
@@ -54,9 +54,9 @@ function findWhole(pieces: PieceTable, word: string): number | undefined {
   return found?.end === bytes.length ? found.id : undefined;
 }
 
-/** The longest pieces from the left; undefined where the rest has none. */
+/** Splits greedily into longest pieces; undefined if the rest has none. */
 function createSplitter(pieces: PieceTable): (word: string) => number[] | undefined {
-  const bytes = new Uint8Array(INSIDE.length + LONGEST_WORD * MOST_BYTES);
+  const bytes = new Uint8Array(INSIDE.length + LONGEST_WORD * MAX_BYTES);
   const encoder = new TextEncoder();
   return (word) => {
     if (word.length > LONGEST_WORD) return undefined;
@@ -67,7 +67,7 @@ function createSplitter(pieces: PieceTable): (word: string) => number[] | undefi
       if (piece === undefined) return undefined;
       found.push(piece.id);
       if (piece.end === end) return found;
-      // in place of what has been found: all further ones begin with it
+      // overwrites the end of the last piece with the prefix of the next
       start = piece.end - INSIDE.length;
       bytes.set(INSIDE, start);
     }

@@ -1,5 +1,5 @@
 import { formatCallName } from "../../catalogue/tool-id.ts";
-import type { CapabilityDetails } from "../../discovery/discovery-store.ts";
+import type { FoundCapability } from "../../discovery/discovery-store.ts";
 import { toTypeText } from "../../learning/schema-type.ts";
 import type { Ranked } from "../../discovery/search.ts";
 import { capabilityWireName } from "../../catalogue/wire-names.ts";
@@ -8,7 +8,7 @@ import type { DiscoverInput } from "./pml-discover.ts";
 
 export type Found =
   | { readonly kind: "tool"; readonly ranked: Ranked; readonly offered: OfferedTool }
-  | { readonly kind: "capability"; readonly ranked: Ranked; readonly capability: CapabilityDetails };
+  | { readonly kind: "capability"; readonly ranked: Ranked; readonly capability: FoundCapability };
 
 type Wishes = Pick<DiscoverInput, "detail" | "format" | "include_code">;
 type Presented = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import type { Logger } from "../../base/log.ts";
 import type { Embedder } from "./embedder.ts";
 import { readVectors, writeVectors } from "./vector-store.ts";
 
-/** A text and what it is kept under. */
+/** A text with its cache key. */
 export interface KeyedText {
   readonly key: string;
   readonly text: string;
@@ -14,39 +14,39 @@ export function keyText(text: string): KeyedText {
   return { key: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
 }
 
-export interface VectorShelfOptions {
+export interface VectorCacheOptions {
   readonly db: Db;
   readonly org: string;
   readonly embedder: Embedder;
   readonly log: Logger;
-  /** Told of vectors that have come, some at a time, by the keys of their texts. */
+  /** Called with the keys of texts whose vectors have become available. */
   readonly onArrival: (keys: readonly string[]) => void;
 }
 
 const READ_AT_ONCE = 500;
 const EMBED_AT_ONCE = 8;
 
-/** Vectors of texts by one embedder: in memory, else in the database, else computed, always in the background. */
-export class VectorShelf {
-  readonly #options: VectorShelfOptions;
+/** Vectors of texts by one embedder: from memory, else from the database, else computed; always in the background. */
+export class VectorCache {
+  readonly #options: VectorCacheOptions;
   readonly #vectors = new Map<string, Float32Array>();
-  /** By hash; those that nobody has looked for in the database yet come first. */
+  /** Texts by key: not looked up in the database yet, and known to be missing there. */
   readonly #unread = new Map<string, string>();
   readonly #missing = new Map<string, string>();
   #working = false;
   #stopped = false;
   #failure: string | undefined;
 
-  constructor(options: VectorShelfOptions) {
+  constructor(options: VectorCacheOptions) {
     this.#options = options;
   }
 
-  /** How many texts wait for their vectors. */
+  /** Number of texts without a vector. */
   get waiting(): number {
     return this.#unread.size + this.#missing.size;
   }
 
-  /** Why there will be no more vectors. */
+  /** Set once embedding has failed for good. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -55,7 +55,7 @@ export class VectorShelf {
     return this.#vectors.get(key);
   }
 
-  /** Sees to it that these texts get vectors. */
+  /** Queues texts that have no vector yet. */
   want(texts: readonly KeyedText[]): void {
     for (const { key, text } of texts) {
       if (!this.#vectors.has(key) && !this.#missing.has(key)) this.#unread.set(key, text);
@@ -74,9 +74,9 @@ export class VectorShelf {
         this.#options.onArrival(this.#unread.size > 0 ? await this.#read() : await this.#embed());
       }
     } catch (error) {
-      if (this.#stopped) return; // whoever ends the process takes the model and the database with it
+      if (this.#stopped) return; // at shutdown the model and the database go away first
       this.#failure = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn({ error: this.#failure }, "embedding failed; search goes on without the model");
+      this.#options.log.warn({ error: this.#failure }, "embedding failed; search continues without the model");
     } finally {
       this.#working = false;
     }
