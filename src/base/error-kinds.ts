@@ -1,7 +1,23 @@
-import { type ErrorKind, EXIT } from "./error-kind.ts";
-import { RECORD_ERRORS } from "./record-errors.ts";
+/** Exit codes of the command line. Scripts rely on them: a number never changes its meaning. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  needsPerson: 4,
+  toolError: 5,
+  refused: 6,
+  unreachable: 7,
+  checkFailed: 8,
+  interrupted: 130,
+} as const;
 
-export { EXIT } from "./error-kind.ts";
+interface ErrorKind {
+  readonly id: `PML-E${number}`;
+  readonly exit: number;
+  /** One sentence for the reference page. */
+  readonly meaning: string;
+}
 
 /** Every error a user can meet. The reference page is generated from this table. */
 export const ERRORS = {
@@ -282,7 +298,21 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "The processes that run programs cannot be started, or the engine in them is not a safe version.",
   },
-  ...RECORD_ERRORS,
+  server_json_invalid: {
+    id: "PML-E8001",
+    exit: EXIT.failed,
+    meaning: "A `server.json` is not JSON or does not follow the rules of the official registry's schema.",
+  },
+  server_version_exists: {
+    id: "PML-E8002",
+    exit: EXIT.failed,
+    meaning: "A version of an MCP server is registered already with another content; published versions do not change.",
+  },
+  signature_invalid: {
+    id: "PML-E8003",
+    exit: EXIT.refused,
+    meaning: "A version's signature does not fit its content, or is not by a key that is trusted here.",
+  },
   model_failed: {
     id: "PML-E8501",
     exit: EXIT.unreachable,
