@@ -82,7 +82,7 @@ describe("running code", () => {
     },
   );
 
-  test("[S2-AC2] [S2-AC6] [S2-AC7] [S2-AC8] [S2-AC10] [S2-T1] the same program is the same capability, and runs by name, also after a restart", async () => {
+  test("[S2-AC2] [S2-AC6] [S2-AC10] [S2-T1] the same program is the same capability, and runs by name, also after a restart", async () => {
     await using scene = await openScene();
     const code = `const size: number = args.size ?? 3; // three by default
       return await mcp.counting.list({ length: size })`;

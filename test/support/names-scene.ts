@@ -8,8 +8,13 @@ import { runJson, runPml } from "./pml.ts";
 import { servers, writeConfig } from "./upstream-servers.ts";
 import { afterAll, beforeAll } from "vitest";
 
+interface NamesHome extends GatewayHome {
+  /** Calls that really reached the counting server. */
+  calls(): string[];
+}
+
 /** A gateway in front of one counting server, which may be called freely. */
-export async function startNamesGateway(config: Record<string, unknown> = {}): Promise<GatewayHome> {
+export async function startNamesGateway(config: Record<string, unknown> = {}): Promise<NamesHome> {
   const work = await makeFolder();
   const file = join(work.path, "calls.txt");
   writeFileSync(file, "");
@@ -20,6 +25,7 @@ export async function startNamesGateway(config: Record<string, unknown> = {}): P
   await home.ready("counting");
   return {
     ...home,
+    calls: () => readFileSync(file, "utf8").split("\n").filter(Boolean),
     async [Symbol.asyncDispose]() {
       await home[Symbol.asyncDispose]();
       await work[Symbol.asyncDispose]();
@@ -29,14 +35,14 @@ export async function startNamesGateway(config: Record<string, unknown> = {}): P
 
 /** A gateway and a client of it, for all tests of a file. */
 export interface SharedNames {
-  readonly home: GatewayHome;
+  readonly home: NamesHome;
   readonly client: Client;
   /** The daemon ends and comes up again, with further settings where some are given. */
   restart(settings?: Record<string, unknown>): Promise<void>;
 }
 
 export function shareNamesGateway(): SharedNames {
-  let home: GatewayHome;
+  let home: NamesHome;
   let connected: TestClient;
   beforeAll(async () => {
     home = await startNamesGateway();
