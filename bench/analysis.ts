@@ -15,7 +15,7 @@ const ANALYSE = "analyseProgram";
 const columns = [PARSE, STRIP, ANALYSE];
 const nothingKnown: ToolCatalogue = { findTool: () => undefined };
 
-/** The whole analysis beside what any way of running TypeScript has to do at least. */
+/** Compares the whole analysis with the minimum that any way of running TypeScript has to do. */
 export const analysis: Benchmark = {
   title: "analysis of a program before it runs",
   columns,
@@ -35,21 +35,23 @@ export const analysis: Benchmark = {
   },
 };
 
-type Work = (program: string) => unknown;
+type AnalysisStep = (program: string) => unknown;
 
-const works: Readonly<Record<string, Work | undefined>> = {
+const works: Readonly<Record<string, AnalysisStep | undefined>> = {
   [PARSE]: (program) => parse(wrap(program)),
   [STRIP]: (program) => stripTypeScriptTypes(wrap(program)),
   [ANALYSE]: (program) => analyseProgram(program, nothingKnown),
 };
 
-/** The answer of the parser keeps its tree until the next full collection; others would pay for it here, so it is taken out. */
+/**
+ * Takes the body out: the parser's answer keeps its tree until the next full collection, whose cost would count here.
+ */
 function parse(text: string): unknown {
   const { program } = parseSync("program.ts", text, { lang: "ts", sourceType: "module" });
   return program.body.splice(0);
 }
 
-function timeRuns(work: Work | undefined, program: string): number[] {
+function timeRuns(work: AnalysisStep | undefined, program: string): number[] {
   return Array.from({ length: RUNS_PER_ROUND }, () => {
     const started = performance.now();
     work?.(program);
@@ -61,7 +63,7 @@ function wrap(program: string): string {
   return `async (args) => {\n${program}\n}`;
 }
 
-/** What agents write: a list, a look at each element in parallel, a decision, a message. */
+/** Generates a typical agent program: a list, a parallel call per element, a decision, a message. */
 function sampleProgram(lines: number): string {
   const steps: string[] = [];
   for (let step = 0; steps.join("").split("\n").length <= lines; step += 1) {

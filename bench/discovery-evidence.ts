@@ -11,7 +11,7 @@ const WITH_IDS = ["apibank", "restbench-spotify", "restbench-tmdb", "sealtools",
 const FOR_RECORD = ["apibank", "toolalpaca"];
 const FOR_REUSE = ["apibank", "metatool", "toolalpaca"];
 
-/** What is gained by what runs taught and by what tools need, against the same index without it. */
+/** Measures the gain from recorded runs and from required inputs, against the same index without them. */
 export const discoveryEvidence: Benchmark = {
   title: "gain from evidence beside words and meaning",
   columns: ["without", "with", "gain"],

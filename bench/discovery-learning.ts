@@ -8,12 +8,12 @@ import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
 import { type DiscoveryScene, embedAll, openScene, withoutEnd } from "./discovery/scene.ts";
 import { cacheVectors } from "./discovery/vector-cache.ts";
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
 const SET = "metatool";
 const USES = 5;
 const SEED = 11;
-/** One query of so many is asked: enough to see a point of difference. */
+/** Asks every nth query: enough to see a difference of one point. */
 const SHARE = 8;
 const USED_TOOLS_PERCENT = 20;
 
@@ -21,7 +21,10 @@ const PLAIN = "model as published";
 const ADAPTED = "model with adapter";
 const LITE = "word vectors";
 
-/** What confirmed uses do to the ranking: other queries for the same tools, put into the index as intents that went well. */
+/**
+ * Measures the effect of confirmed uses on the ranking: other queries for the same tools enter the index as successful
+ * intents.
+ */
 export const discoveryLearning: Benchmark = {
   title: "learning by use",
   columns: [PLAIN, ADAPTED, LITE],
@@ -44,15 +47,15 @@ export const discoveryLearning: Benchmark = {
   },
 };
 
-interface Column {
+interface MeasuredColumn {
   readonly scene: DiscoveryScene;
   readonly dataset: Dataset;
-  readonly session: Session;
+  readonly session: BenchSession;
   readonly column: string;
   readonly embedder: Embedder | undefined;
 }
 
-async function measureColumn({ scene, dataset, session, column, embedder }: Column): Promise<void> {
+async function measureColumn({ scene, dataset, session, column, embedder }: MeasuredColumn): Promise<void> {
   const queries = dataset.queries.filter((_, at) => at % SHARE === 0);
   const random = new Random(SEED);
   const used = new Set(dataset.documents.map(({ id }) => id).filter(() => random.chance(USED_TOOLS_PERCENT)));
@@ -99,14 +102,14 @@ async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonl
   if (rows.length > 0) await client.db.insertInto("discovery_intent").values(rows).execute();
 }
 
-interface Asked {
+interface QueryBatch {
   readonly discovery: Discovery;
   readonly scope: Scope;
   readonly queries: readonly Query[];
   readonly signal: AbortSignal;
 }
 
-async function measureQueries({ discovery, scope, queries, signal }: Asked): Promise<number> {
+async function measureQueries({ discovery, scope, queries, signal }: QueryBatch): Promise<number> {
   const viewer = { scope, principal: undefined };
   await embedAll(discovery, viewer, signal);
   const qualities = [];

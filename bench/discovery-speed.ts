@@ -9,13 +9,13 @@ import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
 import { Random } from "../test/support/random.ts";
 import { openDatasets } from "./discovery/dataset.ts";
 import { byWordsAlone, type DiscoveryScene, openScene } from "./discovery/scene.ts";
-import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
+import type { Benchmark, Goal, BenchSession } from "./support/benchmark.ts";
 import { timeEach } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
 
 const SIZES = [10_000, 100_000] as const;
 const SEARCHES = 100;
-/** A gateway is asked all day: what the first searches spend on compiling is left out. */
+/** Searches that do not count: a gateway runs all day, so compiling is left out. */
 const WARM_UPS = 100;
 const WORD_SEARCHES = WARM_UPS + 300;
 const MODEL_SEARCHES = 40;
@@ -23,7 +23,7 @@ const MB = 2 ** 20;
 
 const columns = SIZES.map((size) => `${size.toLocaleString("en-US")} items`);
 
-/** How long a search takes, part by part, and what an index costs. */
+/** Measures the time of a search, part by part, and the cost of an index. */
 export const discoverySpeed: Benchmark = {
   title: "speed of discovery",
   columns,
@@ -32,7 +32,7 @@ export const discoverySpeed: Benchmark = {
     const [largest] = openDatasets(session).toSorted((a, b) => b.documents.length - a.documents.length);
     if (largest === undefined) return;
     const texts = largest.queries.map(({ text }) => text);
-    // not the scene's, which would give back from disk what it embedded in an earlier run
+    // Uses a model of its own: the scene's would return vectors cached by an earlier run.
     await using model = createMinilmEmbedder();
     await model.embed(["warm"], "request");
     for (const [at, size] of SIZES.entries()) {
@@ -48,7 +48,7 @@ export const discoverySpeed: Benchmark = {
   },
 };
 
-/** As many as wanted, alike in kind and different in words. */
+/** Multiplies the documents: alike in kind, different in words. */
 function multiply(documents: readonly SearchDocument[], size: number): SearchDocument[] {
   return Array.from({ length: size }, (_, at) => {
     const base = documents[at % documents.length] as SearchDocument;
@@ -74,12 +74,12 @@ interface Times {
   readonly goal?: Goal;
 }
 
-function recordTimes(session: Session, { row, column, times, goal }: Times): void {
+function recordTimes(session: BenchSession, { row, column, times, goal }: Times): void {
   session.record({ row: `${row}, p50`, unit: "ms", column, value: percentile(times, 0.5) });
   session.record({ row: `${row}, p95`, unit: "ms", column, value: percentile(times, 0.95), ...(goal && { goal }) });
 }
 
-async function measureParts(session: Session, part: Part): Promise<SearchPool> {
+async function measureParts(session: BenchSession, part: Part): Promise<SearchPool> {
   const { column, documents, texts, scene } = part;
   const small = documents.length === SIZES[0];
   const random = new Random(3);
@@ -114,7 +114,7 @@ async function measureParts(session: Session, part: Part): Promise<SearchPool> {
   return pool;
 }
 
-/** The texts of two lengths, and how long a search by them may take at most. */
+/** Splits the texts by length, with the time limit for each. */
 function byLength({ texts, scene }: Part): (readonly [string, readonly string[], number])[] {
   const pieces = (text: string): number => scene.language.wordpiece.split(text).length;
   return [
@@ -123,8 +123,8 @@ function byLength({ texts, scene }: Part): (readonly [string, readonly string[],
   ];
 }
 
-/** Model, vectors and words, without what the index reads from the database. */
-async function measureRanking(session: Session, part: Part, pool: SearchPool): Promise<void> {
+/** Measures model, vectors and words, without the index's reads from the database. */
+async function measureRanking(session: BenchSession, part: Part, pool: SearchPool): Promise<void> {
   let next = 0;
   for (const [length, some, atMost] of byLength(part)) {
     const times = await timeEach(MODEL_SEARCHES, async () => {
@@ -137,7 +137,7 @@ async function measureRanking(session: Session, part: Part, pool: SearchPool): P
   }
 }
 
-async function measureWhole(session: Session, part: Part): Promise<void> {
+async function measureWhole(session: BenchSession, part: Part): Promise<void> {
   const { column, documents, scene, model } = part;
   const viewer = { scope: { org: "bench", project: "speed" }, principal: undefined };
   const embedder = withMadeUpDocuments(model, scene.language);
@@ -150,14 +150,14 @@ async function measureWhole(session: Session, part: Part): Promise<void> {
   let next = 0;
   for (const [length, some, atMost] of byLength(part)) {
     const times = await timeEach(MODEL_SEARCHES, async () => {
-      // other words each time: a question that is repeated is not embedded again
+      // Changes the words each time: a repeated question is not embedded again.
       await discovery.search(viewer, `${some[next % some.length] ?? ""} ${next++}`, { limit: 10 });
     });
     recordTimes(session, { row: `whole search, ${length}`, column, times: times.slice(5), goal: { atMost } });
   }
 }
 
-/** Queries go to the model; what the documents' vectors are makes no difference to the time. */
+/** Embeds queries only; the values of the documents' vectors do not affect the time. */
 function withMadeUpDocuments(model: Embedder, language: Language): Embedder {
   const random = new Random(5);
   const madeUp = Array.from({ length: 500 }, () =>

@@ -5,7 +5,7 @@ import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList, type Quality } from "./discovery/metrics.ts";
 import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
-import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
+import type { Benchmark, Goal, BenchSession } from "./support/benchmark.ts";
 
 const SYSTEMS = ["product", "bm25f", "vector", "rrf", "lite", "lexical"] as const;
 type System = (typeof SYSTEMS)[number];
@@ -14,10 +14,10 @@ type Results = Readonly<Record<System, Quality>>;
 
 const DEEPEST = 100;
 const RRF_CONSTANT = 60;
-/** Sets over whose tools nothing was trained. */
+/** Sets whose tools no model was trained on. */
 const CLEAN = ["apibank", "restbench-spotify", "restbench-tmdb", "toolalpaca"];
 
-/** How often the right tools are found: the index as the gateway uses it, beside its parts and the usual fusion. */
+/** Measures how often the index finds the right tools, beside its parts and reciprocal rank fusion. */
 export const discovery: Benchmark = {
   title: "finding tools by intent",
   columns: [...SYSTEMS],
@@ -43,7 +43,7 @@ function pick({ product, bm25f, vector, rrf }: Results): Omit<Results, "lite" | 
   return { product, bm25f, vector, rrf };
 }
 
-async function measureSet(scene: DiscoveryScene, dataset: Dataset, { signal }: Session): Promise<Results> {
+async function measureSet(scene: DiscoveryScene, dataset: Dataset, { signal }: BenchSession): Promise<Results> {
   const { documents, queries, name } = dataset;
   const viewer = { scope: { org: "bench", project: name }, principal: undefined };
   const full = scene.createDiscovery(documents, scene.model);
@@ -67,7 +67,7 @@ async function measureSet(scene: DiscoveryScene, dataset: Dataset, { signal }: S
   return Object.fromEntries(SYSTEMS.map((system) => [system, average(measured[system])])) as unknown as Results;
 }
 
-/** The parts alone, and fused by places as most others do it. */
+/** Creates the parts alone, and their fusion by rank, as other products do it. */
 async function createBareRankers(
   scene: DiscoveryScene,
   documents: Dataset["documents"],
@@ -120,7 +120,7 @@ function combine(all: readonly Results[]): Results {
   ) as unknown as Results;
 }
 
-function report(session: Session, name: string, results: Results, goals: Partial<Record<System, Goal>>): void {
+function report(session: BenchSession, name: string, results: Results, goals: Partial<Record<System, Goal>>): void {
   for (const system of SYSTEMS) {
     const goal = goals[system] === undefined ? {} : { goal: goals[system] };
     const { ndcg10, r5, r10, mrr, r1 } = results[system];

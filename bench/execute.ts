@@ -7,8 +7,8 @@ import { PML, testEnvironment } from "../test/support/pml.ts";
 import { servers, writeConfig } from "../test/support/upstream-servers.ts";
 import { describeUtcpServer, type Peer, startPeer } from "./execute/peer.ts";
 import { startDaemon } from "./storage/daemon.ts";
-import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
-import { interleave, timeEach, type Variant } from "./support/interleave.ts";
+import type { Benchmark, Goal, BenchSession } from "./support/benchmark.ts";
+import { interleave, timeEach, type MeasuredVariant } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
 
 const ROUNDS = 12;
@@ -16,13 +16,13 @@ const RUNS_PER_ROUND = 10;
 const AT_ONCE = 8;
 const RUNS_AT_ONCE = 80;
 
-/** The same work in the words of each. UTCP's tools block, so it has no parallel calls. */
-interface Work {
+/** The same work for each product. UTCP's tools block, so it has no parallel calls. */
+interface Workload {
   readonly row: string;
   readonly pml: string;
   readonly utcp?: string;
   readonly bare?: string;
-  /** A tool of which a client makes ten calls by itself. */
+  /** A tool that a client calls ten times itself. */
   readonly direct?: { readonly tool: DirectTool; readonly atOnce: boolean };
 }
 
@@ -35,7 +35,7 @@ const TRANSFORM = `
   for (const { group, value } of parsed) sums[group] = (sums[group] ?? 0) + value;
   return Object.keys(sums).length;`;
 
-const works: readonly Work[] = [
+const works: readonly Workload[] = [
   { row: "no-op", pml: "return 1", utcp: "return 1", bare: "return 1" },
   {
     row: "one call",
@@ -75,10 +75,10 @@ const UTCP = "UTCP over stdio";
 const UTCP_INSIDE = "UTCP in process";
 const columns = ["PML", UTCP, UTCP_INSIDE, "bare isolate", "direct stdio"];
 
-/** Answers after 10 ms, as what works over a network does; server-everything answers at once. */
+/** Answers after 10 ms, like a tool that uses a network; server-everything answers at once. */
 const patient = { command: process.execPath, args: [join(import.meta.dirname, "execute", "patient-server.ts")] };
 
-/** Programs through pml_execute, everything recorded durably, next to what records nothing. */
+/** Compares programs through pml_execute, all recorded durably, with products that record nothing. */
 export const execute: Benchmark = {
   title: "programs over tools (server-everything)",
   columns,
@@ -91,7 +91,7 @@ export const execute: Benchmark = {
     mkdirSync(home);
     const { everything } = servers;
     const allow = ["everything:*", "acting:*", "patient:*"];
-    // Before a call that may change something, all that led to it is certain on disk.
+    // Before a call that may change something, the journal up to it is durable.
     const permissions = { allow, effects: { "acting:*": "write" } };
     writeConfig(home, { mcpServers: { everything, acting: everything, patient }, permissions });
     const daemon = stack.use(await startDaemon(home));
@@ -144,20 +144,20 @@ async function callAndCheck(client: Client, call: Parameters<Client["callTool"]>
   if (isError === true) throw new Error(JSON.stringify(content));
 }
 
-async function callTen(client: Client, { tool: name, atOnce }: NonNullable<Work["direct"]>): Promise<void> {
+async function callTen(client: Client, { tool: name, atOnce }: NonNullable<Workload["direct"]>): Promise<void> {
   const call = (n: number): Promise<unknown> => client.callTool({ name, arguments: { message: `x${n}` } });
   if (atOnce) await Promise.all(Array.from({ length: 10 }, (_, n) => call(n)));
   else for (let n = 0; n < 10; n += 1) await call(n);
 }
 
-/** The median by row and column. */
+/** Medians by row and column. */
 type Medians = Map<string, number>;
 
-async function measureLatency(session: Session, { pml, utcp: front, direct, peer }: Parties): Promise<Medians> {
+async function measureLatency(session: BenchSession, { pml, utcp: front, direct, peer }: Parties): Promise<Medians> {
   const medians: Medians = new Map();
   for (const { row, pml: code, utcp, bare, direct: ten } of works) {
     session.progress(row);
-    const variants: Variant[] = [
+    const variants: MeasuredVariant[] = [
       { name: "PML", round: () => timeEach(RUNS_PER_ROUND, () => runProgram(pml, code)) },
       ...(utcp === undefined
         ? []
@@ -183,12 +183,12 @@ function fromPeer(
   peer: Peer,
   name: string,
   work: { readonly kind: "utcp" | "bare"; readonly code: string } | "" | undefined,
-): Variant[] {
+): MeasuredVariant[] {
   if (work === undefined || work === "") return [];
   return [{ name, round: async () => (await peer.run({ ...work, count: RUNS_PER_ROUND })).durations }];
 }
 
-function recordGoals(session: Session, medians: Medians): void {
+function recordGoals(session: BenchSession, medians: Medians): void {
   const divide = (part: string, whole: string): number =>
     (medians.get(part) ?? Number.NaN) / (medians.get(whole) ?? Number.NaN);
   const ratio = (row: string, [part, whole]: readonly [string, string], atMost: number): void =>
@@ -200,16 +200,16 @@ function recordGoals(session: Session, medians: Medians): void {
   ] as const) {
     const whole = `${ten}, one after the other direct stdio`;
     ratio(row, [`${ten} at once PML`, whole], 0.5);
-    // What nobody can go below who calls this server.
+    // The lower bound for every caller of this server.
     const value = divide(`${ten} at once direct stdio`, whole);
     session.record({ row, unit: "×", column: "direct stdio", value });
   }
 }
 
-async function measureThroughput(session: Session, { pml, utcp: front, peer }: Parties): Promise<void> {
+async function measureThroughput(session: BenchSession, { pml, utcp: front, peer }: Parties): Promise<void> {
   session.progress(`${RUNS_AT_ONCE} programs of one call, ${AT_ONCE} at a time`);
-  const [, { pml: code, utcp = "" } = works[0] as Work] = works;
-  const variants: Variant[] = [
+  const [, { pml: code, utcp = "" } = works[0] as Workload] = works;
+  const variants: MeasuredVariant[] = [
     { name: "PML", round: async () => [await timeTogether(() => runProgram(pml, code))] },
     { name: UTCP, round: async () => [await timeTogether(() => runChain(front, utcp))] },
     {

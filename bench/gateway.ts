@@ -5,29 +5,29 @@ import { setTimeout } from "node:timers/promises";
 import { runJson, runPml } from "../test/support/pml.ts";
 import { measureLists } from "./gateway/lists.ts";
 import { startLoad } from "./gateway/load.ts";
-import { gatewayHome, startTargets, type Target } from "./gateway/targets.ts";
+import { gatewayHome, startTargets, type GatewayTarget } from "./gateway/targets.ts";
 import { readMemory } from "./storage/daemon.ts";
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 import { interleave, timeEach } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
 
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 20;
-/** A gateway runs for days: what is measured is not how quickly its code is compiled. */
+/** Calls that do not count: a gateway runs for days, so compiling is left out. */
 const WARM_UPS = 40;
 const IN_FLIGHT = 8;
 const CALLS_AT_ONCE = 160;
-/** A lean client makes them in less time, of which a round should have enough. */
+/** A lean client is faster, so a round needs more calls. */
 const LEAN_CALLS = 800;
 const MESSAGE = "x".repeat(64);
 const LOAD_LIMIT_MS = 60_000;
-/** Long enough for a gateway that tidies up when it has the time. */
+/** Long enough for a gateway that collects garbage when idle. */
 const QUIET_MS = 30_000;
 
 const PEERS = ["mcp-hub", "mcp-proxy", "supergateway"];
 const columns = ["direct stdio", "PML stdio", "direct HTTP", "PML HTTP", ...PEERS, "no gateway"];
 
-/** The same tool of the same server, reached directly, through PML and through other gateways. */
+/** Calls the same tool of the same server directly, through PML and through other gateways. */
 export const gateway: Benchmark = {
   title: "tools/call through gateways (server-everything, 64-byte echo)",
   columns,
@@ -50,8 +50,8 @@ export const gateway: Benchmark = {
   },
 };
 
-/** As in a gateway that somebody uses: the model of its search is in memory, and nothing is being embedded. */
-async function loadSearch(session: Session, folder: string): Promise<void> {
+/** Loads the search model, as in a gateway in use, and waits until nothing is being embedded. */
+async function loadSearch(session: BenchSession, folder: string): Promise<void> {
   session.progress("loading the model of PML's search");
   const home = gatewayHome(folder);
   await runPml(["discover", "say something back"], { home });
@@ -62,7 +62,7 @@ async function loadSearch(session: Session, folder: string): Promise<void> {
   throw new Error("the model of the search did not get ready");
 }
 
-function recordMemory(session: Session, targets: readonly Target[], row: string): void {
+function recordMemory(session: BenchSession, targets: readonly GatewayTarget[], row: string): void {
   for (const { name, pid } of targets) {
     const memory = pid === undefined ? undefined : readMemory(pid);
     if (memory === undefined) continue;
@@ -71,7 +71,7 @@ function recordMemory(session: Session, targets: readonly Target[], row: string)
   }
 }
 
-async function measureLatency(session: Session, targets: readonly Target[]): Promise<void> {
+async function measureLatency(session: BenchSession, targets: readonly GatewayTarget[]): Promise<void> {
   session.progress(`${ROUNDS} rounds of ${CALLS_PER_ROUND} calls each`);
   const variants = targets.map((target) => ({
     name: target.name,
@@ -92,8 +92,8 @@ async function measureLatency(session: Session, targets: readonly Target[]): Pro
   ratio("p50 ÷ direct HTTP", "PML HTTP", "direct HTTP", 1);
 }
 
-/** As an agent has it: client and benchmark take their part of the CPUs, which is the same for all and more than a gateway's. */
-async function measureThroughput(session: Session, targets: readonly Target[]): Promise<void> {
+/** Uses the SDK's client, as agents do: client and benchmark take more CPU than a gateway, the same for all. */
+async function measureThroughput(session: BenchSession, targets: readonly GatewayTarget[]): Promise<void> {
   session.progress(`${CALLS_AT_ONCE} calls, ${IN_FLIGHT} at a time, with the SDK's client`);
   const perSecond = await countPerSecond(
     session,
@@ -109,11 +109,11 @@ async function measureThroughput(session: Session, targets: readonly Target[]): 
   session.record({ row: ratios, unit: "×", column: "no gateway", value: ratio("no gateway") });
 }
 
-/** What the gateways themselves can do: the load comes from a process that does next to nothing else. */
-async function measureLeanThroughput(session: Session, targets: readonly Target[]): Promise<void> {
+/** Uses a lean client in another process, so that the gateways are the bottleneck. */
+async function measureLeanThroughput(session: BenchSession, targets: readonly GatewayTarget[]): Promise<void> {
   session.progress(`${LEAN_CALLS} calls, ${IN_FLIGHT} at a time, with a lean client`);
   await using load = startLoad();
-  const callers: Caller[] = [];
+  const callers: LoadCaller[] = [];
   for (const { name, tool, http } of targets) {
     if (http === undefined) continue;
     await load.open(name, { ...http, tool }, IN_FLIGHT);
@@ -126,15 +126,15 @@ async function measureLeanThroughput(session: Session, targets: readonly Target[
   session.record({ row: `${row} ÷ best peer`, unit: "×", column: "PML HTTP", value, goal: { atLeast: 2 } });
 }
 
-interface Caller {
+interface LoadCaller {
   readonly name: string;
-  /** The milliseconds that a round of calls took. */
+  /** Returns the milliseconds of a round of calls. */
   readonly round: () => Promise<number>;
 }
 
 async function countPerSecond(
-  session: Session,
-  callers: readonly Caller[],
+  session: BenchSession,
+  callers: readonly LoadCaller[],
   calls: number,
 ): Promise<ReadonlyMap<string, number>> {
   const variants = callers.map(({ name, round }) => ({ name, round: async () => [await round()] }));
@@ -159,7 +159,7 @@ async function timeTogether(one: () => Promise<void>): Promise<number> {
   return performance.now() - started;
 }
 
-async function call({ client, tool }: Target): Promise<void> {
+async function call({ client, tool }: GatewayTarget): Promise<void> {
   const { content } = await client.callTool({ name: tool, arguments: { message: MESSAGE } });
   if (!JSON.stringify(content).includes(MESSAGE)) throw new Error(`${tool} did not echo: ${JSON.stringify(content)}`);
 }

@@ -6,13 +6,13 @@ import { fillNames } from "./names/fill.ts";
 import { measureGateway } from "./names/gateway.ts";
 import { measureRegistry } from "./names/registry.ts";
 import { type NamesPlace, openPlace } from "./names/place.ts";
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
 const EMBEDDED = "embedded";
 const SERVER = "PostgreSQL";
 const COUNTS = [10_000, 100_000] as const;
 
-/** How long it takes to find out what a name stands for, to list names and to change one, with very many of them. */
+/** Measures how long it takes to resolve, list and change names when there are very many of them. */
 export const names: Benchmark = {
   title: "names of capabilities",
   columns: [EMBEDDED, SERVER],
@@ -28,7 +28,7 @@ export const names: Benchmark = {
   },
 };
 
-async function measurePlace(session: Session, place: NamesPlace): Promise<void> {
+async function measurePlace(session: BenchSession, place: NamesPlace): Promise<void> {
   const memory: number[] = [];
   for (const count of COUNTS) {
     session.signal.throwIfAborted();

@@ -2,13 +2,13 @@ import { type Example, readExamples } from "./naming/evaluation-set.ts";
 import { inferNamespace } from "../src/naming/namespace-rules.ts";
 import type { Nameable } from "../src/naming/nameable.ts";
 import { proposeName } from "../src/naming/propose-name.ts";
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
 const PML = "PML";
 const AUTO_THRESHOLD = 0.8;
 const GOAL_PERCENT = 80;
 
-/** What one would do without thinking about it. */
+/** Naive baselines. */
 const proposers: Readonly<Record<string, (nameable: Nameable) => string>> = {
   "last tool": ({ tools, code }) => {
     const last = tools.toSorted((a, b) => code.lastIndexOf(toolName(a)) - code.lastIndexOf(toolName(b))).at(-1);
@@ -23,7 +23,7 @@ function toolName(id: string): string {
   return id.slice(id.indexOf(":") + 1);
 }
 
-/** How many of the names that are made without a language model a person would take as they are. */
+/** Measures how many names proposed without a language model a person would accept unchanged. */
 export const naming: Benchmark = {
   title: "names for programs, without a language model",
   columns: Object.keys(proposers),
@@ -45,8 +45,8 @@ export const naming: Benchmark = {
   },
 };
 
-/** Whether those that would be given without asking are the right ones. */
-function recordConfidence(session: Session, half: string, members: readonly Example[]): void {
+/** Measures whether the names above the confidence threshold are right. */
+function recordConfidence(session: BenchSession, half: string, members: readonly Example[]): void {
   const proposed = members.map((each) => ({ ...each, proposed: proposeName(each.nameable) }));
   const sure = proposed.filter((each) => each.proposed.confidence > AUTO_THRESHOLD);
   const share = percent(proposed, (each) => sure.includes(each));

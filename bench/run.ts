@@ -4,7 +4,14 @@ import { parseArgs } from "node:util";
 import { packageRoot } from "../src/base/package-info.ts";
 import type { Benchmark } from "./support/benchmark.ts";
 import { describeMachine } from "./support/machine.ts";
-import { countMisses, formatReports, printReport, type Report, runBenchmark, writeReports } from "./support/report.ts";
+import {
+  countMisses,
+  formatReports,
+  printReport,
+  type BenchReport,
+  runBenchmark,
+  writeReports,
+} from "./support/report.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
@@ -28,15 +35,15 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const EXIT_GOAL_MISSED = 8;
 
-interface Wishes {
+interface BenchArguments {
   readonly names: readonly string[];
-  /** A file; empty: on stdout, and nothing else there. */
+  /** A file; an empty name prints to stdout only. */
   readonly json: string | undefined;
   readonly data: string | undefined;
   readonly assert: boolean;
 }
 
-/** `--json` may stand alone; as the parser wants it, it then has an empty value. */
+/** `--json` may stand alone; the parser then needs an empty value. */
 function fillJson(args: readonly string[]): string[] {
   return args.map((arg, at) => {
     const next = args[at + 1];
@@ -45,7 +52,7 @@ function fillJson(args: readonly string[]): string[] {
   });
 }
 
-function readWishes(args: string[]): Wishes | string {
+function readArguments(args: string[]): BenchArguments | string {
   try {
     const { values, positionals } = parseArgs({
       args: fillJson(args),
@@ -73,9 +80,9 @@ function abortOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-async function runAll({ names, json, data, assert }: Wishes): Promise<number> {
+async function runAll({ names, json, data, assert }: BenchArguments): Promise<number> {
   const signal = abortOnSignals();
-  const reports: Report[] = [];
+  const reports: BenchReport[] = [];
   for (const name of names) {
     const benchmark = await benchmarks[name]?.();
     if (benchmark === undefined) throw new Error(`Benchmark ${name} did not load`);
@@ -84,7 +91,7 @@ async function runAll({ names, json, data, assert }: Wishes): Promise<number> {
     if (json === "") continue;
     printReport(benchmark.title, report);
     const path = json === undefined ? join(packageRoot, ".cache", `bench-${name}.json`) : resolve(json);
-    // Given one file for several benchmarks, it has all that are finished.
+    // One file for several benchmarks has all that are finished.
     await writeReports(path, json === undefined ? [report] : reports);
     console.log(`\nAll figures: ${path}`);
   }
@@ -92,19 +99,19 @@ async function runAll({ names, json, data, assert }: Wishes): Promise<number> {
   return assert && reports.some((report) => countMisses(report) > 0) ? EXIT_GOAL_MISSED : 0;
 }
 
-/** The process ends at once afterwards, and a pipe takes its time. */
+/** Waits for the pipe: the process exits right afterwards. */
 function writeOut(text: string): Promise<void> {
   return new Promise((done) => void process.stdout.write(text, () => done()));
 }
 
-const wishes = readWishes(process.argv.slice(2));
-if (typeof wishes === "string") {
-  console.error(`${wishes}\n${USAGE}`);
+const options = readArguments(process.argv.slice(2));
+if (typeof options === "string") {
+  console.error(`${options}\n${USAGE}`);
   process.exitCode = EXIT_USAGE;
 } else {
   try {
-    // What was compared with may have left connections open; nothing of it is needed any more.
-    process.exit(await runAll(wishes));
+    // Exits explicitly: peers may have left connections open.
+    process.exit(await runAll(options));
   } catch (error) {
     console.error("The benchmark failed:", error);
     process.exitCode = EXIT_FAILED;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { openSandbox, runProgram } from "../test/support/sandbox.ts";
-import { openTargets, type Target } from "./sandbox/targets.ts";
-import type { Benchmark, Goal, Session } from "./support/benchmark.ts";
+import { openTargets, type SandboxTarget } from "./sandbox/targets.ts";
+import type { Benchmark, Goal, BenchSession } from "./support/benchmark.ts";
 import { interleave } from "./support/interleave.ts";
 import { percentile } from "./support/statistics.ts";
 
@@ -17,10 +17,10 @@ const SEQUENTIAL = "let n = 0; for (let i = 0; i < 10; i++) n = (await tool({ n:
 const PARALLEL = "return (await Promise.all(Array.from({ length: 10 }, (_, n) => tool({ n })))).length";
 const HUNDRED = "let n = 0; for (let i = 0; i < 100; i++) n = (await tool({ n: n + 1 })).n; return n";
 
-/** Only the engine that is the default has goals. */
+/** Only the default engine has goals. */
 const GOALS_FOR = "PML";
 
-/** Programs in the sandbox, next to an isolate without any process or limit around it. */
+/** Compares programs in the sandbox with an isolate without any process or limit around it. */
 export const sandbox: Benchmark = {
   title: "programs in the sandbox (tools that answer at once)",
   columns: ["bare isolate", "PML", "PML with QuickJS"],
@@ -38,14 +38,14 @@ export const sandbox: Benchmark = {
 };
 
 function record(
-  session: Session,
+  session: BenchSession,
   figure: { row: string; unit: string; column: string; value: number },
   goal: Goal,
 ): void {
   session.record({ ...figure, ...(figure.column === GOALS_FOR ? { goal } : {}) });
 }
 
-async function measureLatency(session: Session, targets: readonly Target[]): Promise<void> {
+async function measureLatency(session: BenchSession, targets: readonly SandboxTarget[]): Promise<void> {
   const p50 = new Map<string, number>();
   const rows = [
     { row: "trivial run", body: TRIVIAL, p50Goal: 2, p95Goal: 6 },
@@ -80,9 +80,9 @@ async function measureLatency(session: Session, targets: readonly Target[]): Pro
   }
 }
 
-/** Some rows have no goal. */
+/** Records a figure; some rows have no goal. */
 function recordUnlessFree(
-  session: Session,
+  session: BenchSession,
   figure: { row: string; unit: string; column: string; value: number },
   atMost: number,
 ): void {
@@ -90,7 +90,7 @@ function recordUnlessFree(
   else session.record(figure);
 }
 
-async function measureCpu(session: Session, targets: readonly Target[]): Promise<void> {
+async function measureCpu(session: BenchSession, targets: readonly SandboxTarget[]): Promise<void> {
   session.progress(`computing of ${CPU_RUNS} trivial runs`);
   for (const { name: column, measure } of targets) {
     const { cpuMs } = await measure(TRIVIAL, CPU_RUNS);
@@ -98,7 +98,7 @@ async function measureCpu(session: Session, targets: readonly Target[]): Promise
   }
 }
 
-async function measureThroughput(session: Session, targets: readonly Target[]): Promise<void> {
+async function measureThroughput(session: BenchSession, targets: readonly SandboxTarget[]): Promise<void> {
   const able = targets.flatMap(({ name, runTogether }) => (runTogether === undefined ? [] : [{ name, runTogether }]));
   for (const { row, body, goal } of [
     { row: `trivial runs, ${AT_ONCE} at once`, body: TRIVIAL, goal: 400 },
@@ -130,7 +130,7 @@ async function timeTogether(run: () => Promise<void>): Promise<number> {
   return performance.now() - started;
 }
 
-function measureMemory(session: Session, targets: readonly Target[]): void {
+function measureMemory(session: BenchSession, targets: readonly SandboxTarget[]): void {
   for (const { name: column, pids } of targets) {
     const sizes = pids.flatMap((pid) => findPssMb(pid) ?? []);
     if (sizes.length === 0) continue;
@@ -147,7 +147,7 @@ function findPssMb(pid: number): number | undefined {
   }
 }
 
-async function measureStart(session: Session): Promise<void> {
+async function measureStart(session: BenchSession): Promise<void> {
   session.progress("starting children");
   for (const [column, engine] of [
     ["PML", "isolated-vm"],

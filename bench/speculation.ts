@@ -1,12 +1,12 @@
 import { Random } from "../test/support/random.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
-import { createNearness, guess, type Memory, type Nearness, sample, toolOf } from "./discovery/nearness.ts";
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import { createNearness, guess, type IntentMemory, type Nearness, sample, toolOf } from "./discovery/nearness.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
 const SEED = 20_261_115;
 const ROUNDS = 20;
 const QUERIES_PER_ROUND = 100;
-/** Capabilities in memory, and intents each was used for. */
+/** Numbers of capabilities in memory, and of intents each was used for. */
 const MEMORIES = [
   [2, 1],
   [5, 1],
@@ -18,27 +18,28 @@ const MEMORIES = [
 const THRESHOLDS = [0.8, 0.9, 0.95] as const;
 const DEFAULT_THRESHOLD = 0.95;
 const FEWEST_RIGHT = 0.98;
-/** What could be asked of the nearness, from the least to the most. */
+/** Thresholds of the nearness, in rising order. */
 const NEARNESSES = [0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.92] as const;
 
 interface Trial {
   readonly right: boolean;
-  /** What is meant is in memory. */
+  /** The intended capability is in memory. */
   readonly known: boolean;
   readonly nearness: number;
   readonly confidence: number;
 }
 
 interface Shares {
-  /** Of what is run; 1 where nothing is. */
+  /** Share of the runs; 1 if nothing runs. */
   readonly right: number;
   readonly found: number;
   readonly invented: number;
 }
 
 /**
- * What would be run by itself, and how often rightly: each tool stands for a capability that was used for some of its
- * queries, and others are asked. Right is the share of what is run when half of the queries are about something not in memory.
+ * Simulates speculative runs and counts the right ones: each tool stands for a capability that was used for some of its
+ * queries, and the other queries are asked. "right" is the share of runs when half of the queries are about something
+ * not in memory.
  */
 export const speculation: Benchmark = {
   title: "running what is surely meant",
@@ -77,15 +78,15 @@ function measure(trials: readonly Trial[], isRun: (trial: Trial) => boolean): Sh
   return { right: run === 0 ? 1 : found / run, found, invented };
 }
 
-function record(session: Session, row: string, { right, found, invented }: Shares, hasGoal: boolean): void {
+function record(session: BenchSession, row: string, { right, found, invented }: Shares, hasGoal: boolean): void {
   const goal = hasGoal ? { goal: { atLeast: FEWEST_RIGHT } } : {};
   session.record({ row, unit: "", column: "right", value: right, ...goal });
   session.record({ row, unit: "", column: "found", value: found });
   session.record({ row, unit: "", column: "run although unknown", value: invented });
 }
 
-/** The least nearness with which the other sets reach the goal, tried on the one that is left out. */
-function leaveOneOut(session: Session, all: ReadonlyMap<string, readonly Trial[]>): void {
+/** Finds the lowest nearness that reaches the goal on the other sets, and tests it on the one left out. */
+function leaveOneOut(session: BenchSession, all: ReadonlyMap<string, readonly Trial[]>): void {
   const isRunFrom =
     (least: number) =>
     ({ nearness, confidence }: Trial): boolean =>
@@ -99,7 +100,7 @@ function leaveOneOut(session: Session, all: ReadonlyMap<string, readonly Trial[]
   }
 }
 
-/** As sure as anything can be that is not asked for in nearly the same words. */
+/** Confidence of a match that is certain but not in nearly the same words. */
 const HELD_BACK = 0.94;
 
 function simulate({ queries, train }: Dataset, nearness: Nearness): Trial[] {
@@ -110,7 +111,7 @@ function simulate({ queries, train }: Dataset, nearness: Nearness): Trial[] {
   return MEMORIES.filter(([size]) => size <= tools.length).flatMap(([size, intents]) =>
     Array.from({ length: ROUNDS }, () => {
       const chosen = sample(tools, size, random);
-      // One query at least is left to be asked.
+      // Leaves at least one query to ask.
       const memory = new Map(
         chosen.map((tool) => {
           const known = uses.get(tool) ?? [];
@@ -123,7 +124,7 @@ function simulate({ queries, train }: Dataset, nearness: Nearness): Trial[] {
 }
 
 function askMemory(
-  memory: Memory,
+  memory: IntentMemory,
   { single, random, nearness }: { single: readonly Query[]; random: Random; nearness: Nearness },
 ): Trial[] {
   const used = new Set([...memory.values()].flat());

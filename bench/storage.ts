@@ -1,4 +1,4 @@
-import type { Benchmark, Session } from "./support/benchmark.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 import { COLUMNS } from "./storage/engine.ts";
 import { type EngineHandle, startEngine } from "./storage/engine-handle.ts";
 import { measureFootprint } from "./storage/footprint.ts";
@@ -24,8 +24,8 @@ export const storage: Benchmark = {
   },
 };
 
-/** What needs all engines open and filled. Returns an export of their memory. */
-async function measureFilled(workplace: Workplace, session: Session): Promise<string> {
+/** Measures on open, filled engines. Returns an export of their memory. */
+async function measureFilled(workplace: Workplace, session: BenchSession): Promise<string> {
   session.progress("filling four databases");
   await using engines = new AsyncDisposableStack();
   const filled: EngineHandle[] = [];
@@ -34,7 +34,7 @@ async function measureFilled(workplace: Workplace, session: Session): Promise<st
   }
   await Promise.all(filled.map((engine) => engine.script(seedSql)));
   await measureLookups(filled, session);
-  // Before anything else is written, so that all have the same memory to export.
+  // Exports before any other write, so that all have the same memory.
   const file = await measureExports(filled, workplace, session);
   for (const engine of filled) await engine.script(runSql);
   await measureWrites(filled, session);

@@ -1,5 +1,5 @@
 /**
- * Compares versions of PML with each other: checkouts, or one checkout with other settings of its environment.
+ * Compares versions of PML: checkouts, or one checkout with different environment variables.
  * Usage: npm run bench:versions -- before=<folder> after=<folder>[,NAME=value …] [--rounds 15] [--json <file>]
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -33,7 +33,7 @@ interface Running extends AsyncDisposable {
   readonly http: Client;
 }
 
-type Figures = Map<string, Map<string, number>>;
+type FigureTable = Map<string, Map<string, number>>;
 
 const START_LIMIT_MS = 60_000;
 const WARM_UPS = 40;
@@ -134,12 +134,12 @@ const measurements: readonly Measurement[] = [
   })),
 ];
 
-/** Median in ms, and the daemon's CPU in ms for each operation, which other processes do not make longer. */
+/** Measures the median in ms, and the daemon's CPU time per operation, which does not depend on other processes. */
 async function measure(
   { row, warmUps, round }: Measurement,
   versions: readonly Running[],
   rounds: number,
-  figures: Figures,
+  figures: FigureTable,
 ): Promise<void> {
   const cpu = new Map<string, number>();
   const operations = new Map<string, number>();
@@ -163,12 +163,12 @@ async function measure(
   }
 }
 
-function record(figures: Figures, row: string, column: string, value: number): void {
+function record(figures: FigureTable, row: string, column: string, value: number): void {
   const columns = figures.get(row) ?? new Map<string, number>();
   figures.set(row, columns.set(column, value));
 }
 
-function print(figures: Figures, names: readonly string[]): string {
+function print(figures: FigureTable, names: readonly string[]): string {
   const [base = ""] = names;
   const lines = [...figures].map(([row, columns]) => {
     const cells = names.map((name) => {
@@ -188,7 +188,7 @@ const { values, positionals } = parseArgs({
 const root = mkdtempSync(join(tmpdir(), "pml-bench-versions-"));
 await using stack = new AsyncDisposableStack();
 stack.defer(() => rmSync(root, { recursive: true, force: true }));
-const figures: Figures = new Map();
+const figures: FigureTable = new Map();
 const versions: Running[] = [];
 for (const version of positionals.map(parseVersion)) versions.push(stack.use(await start(version, root)));
 for (const { name, startMs } of versions) record(figures, "first start, ms", name, startMs);

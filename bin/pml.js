@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript on purpose: an old Node must be able to read this file and print the message,
-// and that happens before anything else is loaded.
+// Plain JavaScript on purpose: an old Node must be able to parse this file and print the message before it loads
+// anything else.
 const needed = 24;
 const running = process.versions.node;
 if (Number(running.split(".")[0]) < needed) {
@@ -21,7 +21,7 @@ if (Number(running.split(".")[0]) < needed) {
 }
 const { existsSync } = await import("node:fs");
 const { enableCompileCache } = await import("node:module");
-enableCompileCache(); // a good part of a start is spent compiling what did not change since the last one
+enableCompileCache(); // compiling takes a good part of a start
 // A checkout runs its sources, so that no stale build is ever run; the published package has only the build.
 const source = new URL("../src/main.ts", import.meta.url);
 await import((existsSync(source) ? source : new URL("../dist/src/main.js", import.meta.url)).href);

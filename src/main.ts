@@ -4,11 +4,11 @@ import { environment, resolveHome } from "./config/environment.ts";
 setEngineFlags(); // before anything else is loaded
 
 /**
- * The shim is started by every client, over and over: it must not wait for the command line, the
- * configuration and the database driver to load, none of which it uses.
+ * Every client starts the shim, over and over: it must not load the command line, the configuration and the database
+ * driver, none of which it uses.
  */
 if (process.argv[2] === "mcp" && process.argv.length === 3) {
-  // First of all, since a client may change its mind while this is still loading.
+  // Registered first, because a client may stop the shim while it is still loading.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => process.exit(0));
   const { runShim } = await import("./daemon/stdio-shim.ts");
   const { stdin: input, stdout: output, stderr: errors } = process;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 
 export interface Query {
@@ -13,7 +13,7 @@ export interface Dataset {
   readonly name: string;
   readonly documents: readonly SearchDocument[];
   readonly queries: readonly Query[];
-  /** Other queries over the same tools, for what learns from use. */
+  /** Other queries over the same tools, for learning from use. */
   readonly train: readonly Query[];
 }
 
@@ -25,14 +25,14 @@ interface ToolLine {
   readonly inputSchema?: { readonly properties?: Readonly<Record<string, { readonly description?: string }>> };
 }
 
-/** The sets in the folder that was given; none, and a word about it, where none was. */
-export function openDatasets(session: Session): Dataset[] {
+/** Opens the sets in the given folder; notes that nothing is measured without one. */
+export function openDatasets(session: BenchSession): Dataset[] {
   if (session.data !== undefined) return readDatasets(session.data);
   session.note("Not measured: give a folder of sets with --data <folder>.");
   return [];
 }
 
-/** Every folder that has `tools.jsonl` and `queries.jsonl`, in the order of their names. */
+/** Reads every folder with `tools.jsonl` and `queries.jsonl`, in alphabetical order. */
 function readDatasets(folder: string): Dataset[] {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}`);
   const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, "queries.jsonl")));

@@ -1,14 +1,15 @@
 import type { SearchDocument } from "../../src/discovery/search.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import type { Dataset } from "./dataset.ts";
 import { recordGain } from "./gain.ts";
 import { measureList, type Quality } from "./metrics.ts";
 import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
 
 /**
- * What is needed first is seen from ids. Without: the same tools, where ids are called keys, which no query speaks of.
+ * Measures the gain from prerequisites, which the index infers from ids. The baseline renames ids to keys, which no
+ * query mentions.
  */
-export async function measureFinders(session: Session, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
+export async function measureFinders(session: BenchSession, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
   session.progress(`needed first: ${dataset.name}`);
   const asked = { without: [] as Quality[], with: [] as Quality[] };
   for (const column of ["without", "with"] as const) {

@@ -1,12 +1,12 @@
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import { average, type Quality } from "./metrics.ts";
 
-/** Where there is nothing to gain, nothing must be lost. */
+/** Evidence must not make any set worse. */
 const LEAST_GAIN = -0.1;
 
-/** The same queries, asked without and with some evidence. */
+/** Records the quality of the same queries without and with some evidence. */
 export function recordGain(
-  session: Session,
+  session: BenchSession,
   row: string,
   asked: Readonly<Record<"without" | "with", readonly Quality[]>>,
 ): void {

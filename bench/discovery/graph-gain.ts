@@ -1,6 +1,6 @@
 import type { Scope } from "../../src/registry/scope.ts";
 import { Random } from "../../test/support/random.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import type { Dataset, Query } from "./dataset.ts";
 import { recordGain } from "./gain.ts";
 import { measureList, type Quality } from "./metrics.ts";
@@ -9,8 +9,8 @@ import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
 
 const SEED = 7;
 
-/** Half of the queries were runs over their tools, in that order; the other half is asked, and then the other way round. */
-export async function measureGraph(session: Session, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
+/** Stores half of the queries as runs over their tools, in order, and asks the other half; then swaps the halves. */
+export async function measureGraph(session: BenchSession, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
   session.progress(`graph: ${dataset.name}`);
   const mixed = sample(dataset.queries, dataset.queries.length, new Random(SEED));
   const halves = [mixed.filter((_, at) => at % 2 === 0), mixed.filter((_, at) => at % 2 === 1)] as const;
@@ -37,7 +37,7 @@ interface Runs {
   readonly connected: boolean;
 }
 
-/** Uses count in any case, so that the edges alone make the difference. */
+/** Counts uses in both cases, so that only the edges make a difference. */
 async function storeRuns({ client: { db } }: DiscoveryScene, scope: Scope, { runs, connected }: Runs): Promise<void> {
   const uses = new Map<string, number>();
   const edges = new Map<string, { readonly from: string; readonly to: string; count: number }>();

@@ -1,6 +1,6 @@
 import type { Query } from "./dataset.ts";
 
-/** How well ranked lists have what was wanted in them, each from 0 to 1. */
+/** Quality of ranked lists, each figure from 0 to 1. */
 export interface Quality {
   readonly r1: number;
   readonly r5: number;

@@ -22,8 +22,8 @@ export function createNearness(): Nearness {
   };
 }
 
-/** What each capability was used for; a tool stands for each. */
-export type Memory = ReadonlyMap<string, readonly Query[]>;
+/** Intents each capability was used for; a tool stands for each capability. */
+export type IntentMemory = ReadonlyMap<string, readonly Query[]>;
 
 export interface Guess {
   /** Nearest first. */
@@ -32,8 +32,8 @@ export interface Guess {
   readonly confidence: number;
 }
 
-/** Which capability is meant, as `pml_execute` with an intent alone finds it. */
-export function guess(memory: Memory, text: string, nearness: Nearness): Guess {
+/** Guesses the capability as `pml_execute` does for an intent without code. */
+export function guess(memory: IntentMemory, text: string, nearness: Nearness): Guess {
   const near = [...memory]
     .map(([tool, intents]) => ({ tool, at: Math.max(...intents.map((each) => nearness(text, each.text))) }))
     .toSorted((a, b) => b.at - a.at);

@@ -1,13 +1,13 @@
 import type { Scope } from "../../src/registry/scope.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 import { Random } from "../../test/support/random.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import type { Dataset } from "./dataset.ts";
 import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
 
 const SEED = 3;
 const USES = 5;
-/** How often each of two that read the same succeeds, in percent. */
+/** Success rates of two tools with the same text, in percent. */
 const RATES = [90, 40] as const;
 
 interface Twins {
@@ -16,8 +16,8 @@ interface Twins {
   readonly rates: ReadonlyMap<string, number>;
 }
 
-/** Every tool is there twice with the same text, and one of the two fails more often: does the first result succeed? */
-export async function measureRecord(session: Session, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
+/** Doubles every tool with the same text but a lower success rate, and measures how often the first result succeeds. */
+export async function measureRecord(session: BenchSession, scene: DiscoveryScene, dataset: Dataset): Promise<void> {
   session.progress(`track record: ${dataset.name}`);
   const random = new Random(SEED);
   const { documents, rates } = makeTwins(dataset.documents, random);
@@ -46,7 +46,7 @@ function originalOf(id: string): string {
   return id.slice(0, id.lastIndexOf(TWIN));
 }
 
-/** Among equals the first id wins, so which of them is the better one is a matter of chance. */
+/** Chooses the better twin at random: among equals the first id wins. */
 function makeTwins(originals: readonly SearchDocument[], random: Random): Twins {
   const rates = new Map<string, number>();
   const documents = originals.flatMap((document) => {

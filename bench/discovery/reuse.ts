@@ -1,7 +1,7 @@
 import { Random } from "../../test/support/random.ts";
 import type { Dataset, Query } from "./dataset.ts";
 import { createNearness, guess, sample, toolOf } from "./nearness.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 
 const SEED = 5;
 const TASKS = 600;
@@ -9,10 +9,10 @@ const SHOWN = 5;
 const RUN_ABOVE = 0.95;
 
 /**
- * Tasks come one after the other; what is done for the first time becomes a capability, and each use is remembered. How
- * often is what was done before offered again, and how much is run without being named?
+ * Runs tasks in sequence: a new one becomes a capability, and each use is remembered. Measures how often a known
+ * capability is offered again, and how often one runs without being named.
  */
-export function measureReuse(session: Session, dataset: Dataset): void {
+export function measureReuse(session: BenchSession, dataset: Dataset): void {
   const random = new Random(SEED);
   const nearness = createNearness();
   const single = [...dataset.train, ...dataset.queries].filter(({ relevant }) => relevant.length === 1);

@@ -18,18 +18,18 @@ import { SearchPool } from "../../src/discovery/search-pool.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { cacheVectors } from "./vector-cache.ts";
 
-/** What the gateway searches with, over a database of its own. */
+/** The gateway's search over its own database. */
 export interface DiscoveryScene extends AsyncDisposable {
   readonly client: DatabaseClient;
   readonly language: Language;
-  /** The model, with vectors kept on disk from one benchmark to the next. */
+  /** The model, with vectors cached on disk between benchmarks. */
   readonly model: Embedder;
-  /** Ids by words alone, as the product ranks without any vectors. */
+  /** Returns ids by words alone, as the product ranks without vectors. */
   createLexical(documents: readonly SearchDocument[]): (text: string, limit: number) => string[];
   createDiscovery(documents: readonly SearchDocument[], embedder: Embedder | undefined): Discovery;
 }
 
-/** A request to a pool without any vectors. */
+/** A request to a pool without vectors. */
 export const byWordsAlone = {
   tier: "lexical",
   vectors: [],
@@ -71,7 +71,7 @@ export async function openScene(): Promise<DiscoveryScene> {
   };
 }
 
-/** The scene ends it, not each discovery. */
+/** Keeps a discovery from disposing of the embedder, which the scene owns. */
 export function withoutEnd(embedder: Embedder): Embedder {
   const { id, dimensions, ready } = embedder;
   return {
@@ -84,7 +84,7 @@ export function withoutEnd(embedder: Embedder): Embedder {
   };
 }
 
-/** Until everything has its vector. */
+/** Waits until every document has its vector. */
 export async function embedAll(discovery: Discovery, viewer: Viewer, signal: AbortSignal): Promise<void> {
   await discovery.warmUp(viewer);
   while ((await discovery.status(viewer)).model.waiting > 0) {

@@ -7,7 +7,7 @@ import { packageRoot } from "../../src/base/package-info.ts";
 const KEY_BYTES = 16;
 const TEXTS_AT_ONCE = 20;
 
-/** Vectors of a benchmark are kept on disk: computing them takes minutes, and they never change. */
+/** Caches vectors on disk: computing them takes minutes, and they never change. */
 export function cacheVectors(embedder: Embedder): Embedder {
   const { id, dimensions } = embedder;
   const folder = join(packageRoot, ".cache", "vectors");
@@ -32,7 +32,7 @@ export function cacheVectors(embedder: Embedder): Embedder {
       return texts.map((text) => known.get(keyOf(text)) ?? new Float32Array(dimensions));
     },
     ready: true,
-    prepare: () => undefined, // the model itself is started only for a text that is not known
+    prepare: () => undefined, // the model starts only for an unknown text
     [Symbol.asyncDispose]: () => embedder[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,4 @@
-/** An MCP server whose one tool takes as long as a tool that asks something over a network. */
+/** An MCP server whose tool takes as long as one that uses a network. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";

@@ -1,7 +1,6 @@
 /**
- * UTCP code-mode and a bare isolate, each in this process of their own (isolated-vm needs its flag).
- * Told what to run over IPC; answers with the milliseconds it took, measured here, so that the way
- * to this process does not count against them.
+ * UTCP code-mode and a bare isolate in their own process (isolated-vm needs a flag). Receives work over IPC and answers
+ * with the milliseconds measured here, so that IPC does not count.
  */
 import { openUtcp } from "./utcp.mjs";
 
@@ -9,7 +8,7 @@ const [prefix, command, ...args] = process.argv.slice(2);
 const { run, from } = await openUtcp(prefix, command, args);
 const ivm = from("isolated-vm");
 
-/** The least that can be done: an isolate, a context, the code, and its result as JSON. */
+/** The minimum: an isolate, a context, the code, and its result as JSON. */
 async function runBare(code) {
   const isolate = new ivm.Isolate({ memoryLimit: 64 });
   try {

@@ -7,7 +7,7 @@ import { servers } from "../../test/support/upstream-servers.ts";
 
 const PACKAGES = ["@utcp/code-mode@1.2.12", "@utcp/sdk@1.1.2", "@utcp/mcp@1.1.3", "isolated-vm@6.2.0"];
 
-interface Work {
+interface PeerWork {
   readonly kind: "utcp" | "bare";
   readonly code: string;
   readonly count: number;
@@ -15,17 +15,17 @@ interface Work {
 }
 
 export interface Peer extends Disposable {
-  run(work: Work): Promise<{ readonly durations: readonly number[]; readonly total: number }>;
+  run(work: PeerWork): Promise<{ readonly durations: readonly number[]; readonly total: number }>;
 }
 
-interface Reply {
+interface PeerReply {
   readonly id?: number;
   readonly error?: string;
   readonly durations: readonly number[];
   readonly total: number;
 }
 
-/** UTCP behind an MCP server over stdio, as agents have it. */
+/** UTCP behind an MCP server over stdio, as agents use it. */
 export function describeUtcpServer(): { readonly args: string[]; readonly cwd: string } {
   const prefix = install();
   const { command, args } = servers.everything;
@@ -33,7 +33,7 @@ export function describeUtcpServer(): { readonly args: string[]; readonly cwd: s
   return { args: ["--no-node-snapshot", script, prefix, command, ...args], cwd: prefix };
 }
 
-/** What is compared with, installed on demand into a cache folder and run in a process of its own. */
+/** Installs the peers on demand into a cache folder and runs them in a process of their own. */
 export async function startPeer(): Promise<Peer> {
   const prefix = install();
   const { command, args } = servers.everything;
@@ -50,8 +50,8 @@ export async function startPeer(): Promise<Peer> {
   return {
     async run(work) {
       const id = ++last;
-      const reply = new Promise<Reply>((resolve) => {
-        const listen = (message: Reply): void => {
+      const reply = new Promise<PeerReply>((resolve) => {
+        const listen = (message: PeerReply): void => {
           if (message.id !== id) return;
           child.off("message", listen);
           resolve(message);

@@ -1,4 +1,4 @@
-/** UTCP code-mode as an agent has it: a tool of an MCP server over stdio. UTCP's own server for that is not on npm. */
+/** UTCP code-mode as agents use it: a tool of an MCP server over stdio. UTCP's own server for that is not on npm. */
 import { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { openUtcp } from "./utcp.mjs";

@@ -2,11 +2,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** UTCP code-mode from the folder it was installed into, connected to one server under the name `everything`. */
+/** Opens UTCP code-mode from its install folder, connected to one server under the name `everything`. */
 export async function openUtcp(prefix, command, args) {
   const from = createRequire(join(prefix, "package.json"));
   const load = (name) => import(pathToFileURL(from.resolve(name)).href);
-  // it tells every call on stdout
+  // It prints every call to stdout.
   console.log = () => undefined;
   const { CodeModeUtcpClient } = await load("@utcp/code-mode");
   await load("@utcp/mcp");
@@ -17,7 +17,7 @@ export async function openUtcp(prefix, command, args) {
     call_template_type: "mcp",
     config: { mcpServers: { everything } },
   });
-  /** It tells of a failure only among its logs. */
+  /** It reports a failure only in its logs. */
   const run = async (code) => {
     const { result, logs } = await client.callToolChain(code);
     if (result === null) throw new Error(`UTCP: ${logs.join("; ")}`);

@@ -1,20 +1,20 @@
-/** Answers MCP over HTTP with next to no work: what is left is the client's part, which no gateway can be faster than. */
+/** Answers MCP over HTTP with next to no work: measures the client's part, the lower bound for every gateway. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-interface Request {
+interface JsonRpcRequest {
   readonly id?: number;
   readonly method: string;
   readonly params?: { readonly arguments?: { readonly message?: string } };
 }
 
-function resultOf({ method, params }: Request): object {
+function resultOf({ method, params }: JsonRpcRequest): object {
   if (method !== "initialize") return { content: [{ type: "text", text: `Echo: ${params?.arguments?.message}` }] };
   const serverInfo = { name: "canned", version: "1.0.0" };
   return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
 }
 
 function answer(text: string, response: ServerResponse): void {
-  const request = JSON.parse(text) as Request;
+  const request = JSON.parse(text) as JsonRpcRequest;
   if (request.id === undefined) {
     response.writeHead(202).end();
     return;

@@ -5,7 +5,7 @@ export interface Child extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** A process of a group of its own, so that what it starts ends with it. */
+/** Starts a process in its own group, so that its children end with it. */
 export function startChild(
   command: string,
   args: readonly string[],

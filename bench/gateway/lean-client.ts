@@ -3,9 +3,9 @@ import { splitLines } from "../../src/base/lines.ts";
 import { LeanConnection } from "./lean-connection.ts";
 import type { HttpTarget } from "./targets.ts";
 
-/** A client that does only what it must: with the SDK's, most of what is measured at full load is the client. */
+/** A minimal client: at full load, the SDK's would dominate the measurement. */
 export interface LeanClient extends Disposable {
-  /** Calls the target's tool on one of the connections, which has no other call under way; fails unless it echoes. */
+  /** Calls the target's tool on one of the idle connections; fails unless it echoes. */
   call(connection: number, message: string): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ async function readEvents(stream: IncomingMessage, onData: (data: string) => voi
   }
 }
 
-/** All of a request that is the same each time. */
+/** Builds the part of a request that is the same each time. */
 function toPrefix(url: string, headers: Readonly<Record<string, string>>): string {
   const { pathname, search, host } = new URL(url);
   const fields = {

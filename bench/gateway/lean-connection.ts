@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 
 export interface LeanAnswer {
   readonly status: number;
-  /** Status line and header fields, as they came. */
+  /** Status line and header fields, unparsed. */
   readonly head: string;
   readonly body: string;
 }
@@ -10,8 +10,8 @@ export interface LeanAnswer {
 const END_OF_HEAD = "\r\n\r\n";
 
 /**
- * One connection, one request at a time, with no more of HTTP than the answers need: Node's own client
- * takes longer for a request than some of what it would be used to measure.
+ * One connection, one request at a time, with only as much HTTP as the answers need: Node's own client takes longer for
+ * a request than some of the measured gateways.
  */
 export class LeanConnection implements Disposable {
   readonly #address: { readonly host: string; readonly port: number };
@@ -24,9 +24,9 @@ export class LeanConnection implements Disposable {
     this.#address = { host: hostname, port: Number(port) };
   }
 
-  /** Sends a request as it is to be on the wire, and reads its answer. */
+  /** Sends a request as given and reads its answer. */
   exchange(request: string): Promise<LeanAnswer> {
-    // servers close what was idle for some seconds
+    // Servers close connections that were idle for some seconds.
     if (this.#socket?.writable !== true) this.#socket = this.#connect();
     this.#waiting = Promise.withResolvers();
     this.#socket.write(request);
@@ -59,7 +59,10 @@ export class LeanConnection implements Disposable {
   }
 }
 
-/** undefined while it is not whole. A character stands for a byte; whoever looks for more than ASCII has to decode. */
+/**
+ * Returns undefined while the answer is incomplete. One character is one byte: decode it before looking for more than
+ * ASCII.
+ */
 function readAnswer(text: string): LeanAnswer | undefined {
   const end = text.indexOf(END_OF_HEAD);
   if (end < 0) return undefined;

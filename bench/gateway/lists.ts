@@ -6,7 +6,7 @@ import type { McpServerEntry } from "../../src/config/schema.ts";
 import { PML, testEnvironment, until } from "../../test/support/pml.ts";
 import { writeConfig } from "../../test/support/upstream-servers.ts";
 import { type Daemon, startDaemon } from "../storage/daemon.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import { percentile } from "../support/statistics.ts";
 
 const MANY_TOOLS = 10_000;
@@ -16,15 +16,15 @@ const LISTS = 10;
 const COLD_STARTS = 5;
 const GOAL = { atMost: 500 } as const;
 
-/** How long a client waits for the list of tools: of very many, and of servers that are not connected yet. */
-export async function measureLists(session: Session, folder: string): Promise<void> {
+/** Measures the time until a client has the list of tools: of very many, and of servers that are not connected yet. */
+export async function measureLists(session: BenchSession, folder: string): Promise<void> {
   session.progress(`listing ${MANY_TOOLS} tools`);
   await measureManyTools(session, join(folder, "many-tools"));
   session.progress(`listing the tools of ${SERVERS} servers, ${COLD_STARTS} times after a start`);
   await measureColdList(session, join(folder, "many-servers"));
 }
 
-async function measureManyTools(session: Session, home: string): Promise<void> {
+async function measureManyTools(session: BenchSession, home: string): Promise<void> {
   configure(home, { many: manyTools(MANY_TOOLS) });
   await storeOffers(home, 1);
   await using daemon = await startDaemon(home);
@@ -39,8 +39,8 @@ async function measureManyTools(session: Session, home: string): Promise<void> {
   }
 }
 
-/** From a client's start, over stdio with that of its shim, to its list; the daemon has just started. */
-async function measureColdList(session: Session, home: string): Promise<void> {
+/** Measures from the start of a client (over stdio, of its shim) to its list, just after the daemon started. */
+async function measureColdList(session: BenchSession, home: string): Promise<void> {
   const names = Array.from({ length: SERVERS }, (_, index) => `server-${index}`);
   configure(home, Object.fromEntries(names.map((name) => [name, manyTools(TOOLS_PER_SERVER)])));
   await storeOffers(home, SERVERS);
@@ -69,7 +69,7 @@ async function measureColdList(session: Session, home: string): Promise<void> {
   );
 }
 
-/** Runs a daemon until it has seen what its servers offer; it has stored that when it has ended. */
+/** Runs a daemon until it knows the offers of its servers; it stores them before it ends. */
 async function storeOffers(home: string, servers: number): Promise<void> {
   await using daemon = await startDaemon(home);
   await until("all servers were connected once", async () => (await countReady(daemon)) === servers, 120_000);
@@ -96,7 +96,7 @@ function ways(home: string, { address }: Daemon): ReadonlyMap<string, () => Tran
 }
 
 interface Lister extends AsyncDisposable {
-  /** How many tools there are, on all pages. */
+  /** Counts the tools on all pages. */
   list(): Promise<number>;
 }
 

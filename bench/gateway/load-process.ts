@@ -1,4 +1,4 @@
-/** A process of its own that puts load on gateways over HTTP, so that nothing else of the benchmark is in its way. */
+/** A process that puts load on gateways over HTTP, so that the rest of the benchmark does not slow it down. */
 import { type LeanClient, type LeanTarget, openLean } from "./lean-client.ts";
 
 export type LoadOrder =
@@ -9,12 +9,12 @@ export type LoadReport =
   | { readonly kind: "done"; readonly ms: number }
   | { readonly kind: "failed"; readonly why: string };
 
-interface Opened {
+interface OpenTarget {
   readonly client: LeanClient;
   readonly inFlight: number;
 }
 
-const clients = new Map<string, Opened>();
+const clients = new Map<string, OpenTarget>();
 
 async function follow(order: LoadOrder): Promise<number> {
   if (order.kind === "open") {
@@ -29,7 +29,7 @@ async function follow(order: LoadOrder): Promise<number> {
   return performance.now() - started;
 }
 
-async function callTogether({ client, inFlight }: Opened, calls: number, message: string): Promise<void> {
+async function callTogether({ client, inFlight }: OpenTarget, calls: number, message: string): Promise<void> {
   let left = calls;
   const work = async (connection: number): Promise<void> => {
     while (left > 0) {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { LeanTarget } from "./lean-client.ts";
 import type { LoadOrder, LoadReport } from "./load-process.ts";
 
-/** Puts load on HTTP targets from a process of its own. */
+/** Puts load on HTTP targets from a separate process. */
 export interface Load extends AsyncDisposable {
-  /** Connects to a target, with a connection for each call that is to be in flight at once. */
+  /** Connects to a target, with one connection per concurrent call. */
   open(name: string, target: LeanTarget, inFlight: number): Promise<void>;
-  /** Makes so many calls and returns the milliseconds that took. */
+  /** Makes the calls and returns their milliseconds. */
   run(name: string, calls: number, message: string): Promise<number>;
 }
 

@@ -15,14 +15,14 @@ import { freePort } from "../../test/support/free-port.ts";
 import { startChild } from "./child.ts";
 import { installPeers } from "./peers.ts";
 
-/** One way to reach the same tool of the same server. */
-export interface Target extends AsyncDisposable {
+/** One way to call the same tool of the same server. */
+export interface GatewayTarget extends AsyncDisposable {
   readonly name: string;
   readonly client: Client;
   readonly tool: string;
-  /** The gateway's process, where there is one. */
+  /** The gateway's process, if any. */
   readonly pid?: number;
-  /** How it is reached, where that is over HTTP. */
+  /** Its address, if it uses HTTP. */
   readonly http?: HttpTarget;
 }
 
@@ -35,12 +35,12 @@ export interface HttpTarget {
 const { command, args } = servers.everything;
 const START_LIMIT_MS = 30_000;
 
-/** PML_HOME of the gateway that is measured. */
+/** PML_HOME of the measured gateway. */
 export function gatewayHome(folder: string): string {
   return join(folder, "home");
 }
 
-export async function startTargets(folder: string): Promise<Target[]> {
+export async function startTargets(folder: string): Promise<GatewayTarget[]> {
   const peers = await installPeers();
   const home = gatewayHome(folder);
   mkdirSync(home);
@@ -95,14 +95,14 @@ export async function startTargets(folder: string): Promise<Target[]> {
   ];
 }
 
-interface ConnectOptions {
+interface TargetOptions {
   readonly tool: string;
   readonly pid?: number;
   readonly address?: Omit<HttpTarget, "kind">;
   readonly ending?: () => PromiseLike<void>;
 }
 
-async function connect(name: string, open: () => Transport, options: ConnectOptions): Promise<Target> {
+async function connect(name: string, open: () => Transport, options: TargetOptions): Promise<GatewayTarget> {
   const { tool, pid, address, ending } = options;
   const client = await retry(name, async () => {
     const candidate = new Client({ name: "bench", version: "1.0.0" });
@@ -129,13 +129,13 @@ function kindOf({ transport }: Client): HttpTarget["kind"] {
 
 type StartOnPort = (port: number) => Promise<{ pid: number } & AsyncDisposable>;
 
-async function startHttp(name: string, tool: string, start: StartOnPort): Promise<Target> {
+async function startHttp(name: string, tool: string, start: StartOnPort): Promise<GatewayTarget> {
   const port = await freePort();
   const child = await start(port);
   const url = new URL(`http://127.0.0.1:${port}/mcp`);
   let sse = false;
   const open = (): Transport => {
-    sse = !sse; // some answer the old transport only, on the same address
+    sse = !sse; // some support only the old transport, at the same address
     return sse ? new StreamableHTTPClientTransport(url) : new SSEClientTransport(url);
   };
   const address = { url: url.href, headers: {} };

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { DEFAULT_SCOPE } from "../../src/registry/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 
-/** Up to this many, with one alias each; some are used more than others. */
+/** Adds names up to this count, with one alias each and different usage counts. */
 export async function fillNames({ db }: DatabaseClient, count: number): Promise<void> {
   const { org, project } = DEFAULT_SCOPE;
   const { rows } = await sql<{ there: number }>`

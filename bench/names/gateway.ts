@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { RECORD_SORTS } from "../../src/registry/registry.ts";
 import { writeConfig } from "../../test/support/upstream-servers.ts";
 import { type Daemon, readMemory, startDaemon } from "../storage/daemon.ts";
-import type { Session } from "../support/benchmark.ts";
+import type { BenchSession } from "../support/benchmark.ts";
 import { timeEach } from "../support/interleave.ts";
 import { PAGE, recordTimes } from "./registry.ts";
 import type { NamesPlace } from "./place.ts";
@@ -16,8 +16,8 @@ export interface MeasuredGateway extends NamesPlace {
   readonly count: number;
 }
 
-/** What a client sees. Returns the memory of the gateway at the end, in MB. */
-export async function measureGateway(session: Session, place: MeasuredGateway): Promise<number> {
+/** Measures as a client sees it. Returns the memory of the gateway at the end, in MB. */
+export async function measureGateway(session: BenchSession, place: MeasuredGateway): Promise<number> {
   const { column, home, databaseUrl, count } = place;
   mkdirSync(home, { recursive: true });
   writeConfig(home, { gateway: { exposure: "auto" } });

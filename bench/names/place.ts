@@ -5,7 +5,7 @@ import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { openPostgres } from "../../src/db/open-postgres.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 
-/** Where names are kept: in the home of a gateway, or on a server. */
+/** The database of the names: in the home of a gateway, or on a server. */
 export interface NamesPlace {
   readonly column: string;
   readonly home: string;

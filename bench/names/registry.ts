@@ -2,7 +2,7 @@ import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
 import { RECORD_SORTS, type RecordQuery } from "../../src/registry/registry.ts";
 import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import type { Db } from "../../src/db/client.ts";
-import type { Goal, Session } from "../support/benchmark.ts";
+import type { Goal, BenchSession } from "../support/benchmark.ts";
 import { timeEach } from "../support/interleave.ts";
 import { percentile } from "../support/statistics.ts";
 
@@ -20,10 +20,10 @@ export interface MeasuredRegistry {
   readonly count: number;
 }
 
-type Record = (what: string, unit: string, values: readonly number[], goal?: Goal) => void;
+type RecordTimes = (what: string, unit: string, values: readonly number[], goal?: Goal) => void;
 
-/** Median and 95th percentile of one thing with so many names. */
-export function recordTimes(session: Session, column: string, count: number): Record {
+/** Records median and 95th percentile of one operation. */
+export function recordTimes(session: BenchSession, column: string, count: number): RecordTimes {
   return (what, unit, values, goal) => {
     const row = `${count}: ${what}`;
     session.record({ row: `${row}, p50`, unit, column, value: percentile(values, 0.5) });
@@ -37,8 +37,8 @@ export function recordTimes(session: Session, column: string, count: number): Re
   };
 }
 
-/** The registry itself, in this process. */
-export async function measureRegistry(session: Session, { column, db, count }: MeasuredRegistry): Promise<void> {
+/** Measures the registry itself, in this process. */
+export async function measureRegistry(session: BenchSession, { column, db, count }: MeasuredRegistry): Promise<void> {
   const registry = new CapabilityRegistry({
     db,
     policy: () => ({ strict: false, reserveDays: 30 }),

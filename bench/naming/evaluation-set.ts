@@ -4,15 +4,15 @@ import { analyseProgram } from "../../src/analysis/analyse-program.ts";
 import type { ToolCatalogue } from "../../src/analysis/structure.ts";
 import type { Nameable } from "../../src/naming/nameable.ts";
 
-/** A program and the names that a person would take for it as they are. */
+/** A program and the names that a person would accept unchanged. */
 export interface Example {
   readonly nameable: Nameable;
   readonly acceptable: ReadonlySet<string>;
-  /** Scored, and never looked at while the rules are worked on. */
+  /** Held out: scored, but never looked at while the rules change. */
   readonly setAside: boolean;
 }
 
-/** Entries of `=== id`, intent, patterns of names with `{a,b}`, program. */
+/** Parses entries of `=== id`, intent, patterns of names with `{a,b}`, program. */
 export function readExamples(): Example[] {
   const text = readFileSync(new URL("programs.txt", import.meta.url), "utf8");
   return text.split(/^=== /m).slice(1).map(readExample);
@@ -35,7 +35,7 @@ function isSetAside(id: string): boolean {
   return (createHash("sha256").update(id).digest()[0] ?? 0) % 2 === 0;
 }
 
-/** Whatever a program calls exists. */
+/** Knows every tool that a program calls. */
 const everything: ToolCatalogue = { findTool: (server, tool) => ({ id: `${server}:${tool}` }) };
 
 function analyse(id: string, code: string): Pick<Nameable, "tools" | "parameters"> {

@@ -1,6 +1,6 @@
 /**
- * What isolated-vm takes by itself: an isolate in this process for each run, no second process, no limits. It is a process of
- * its own only because Node needs a flag for it.
+ * Measures isolated-vm alone: an isolate in this process for each run, no second process, no limits. It is a separate
+ * process only because Node needs a flag for it.
  */
 import ivm from "isolated-vm";
 

@@ -8,24 +8,24 @@ import type { BareRequest } from "./bare-isolate.ts";
 interface Measured {
   /** Milliseconds of each run. */
   readonly durations: readonly number[];
-  /** What all of them computed together, in every process. */
+  /** Total CPU time, of all processes. */
   readonly cpuMs: number;
 }
 
-/** Something that runs programs. */
-export interface Target extends AsyncDisposable {
+/** A product that runs programs. */
+export interface SandboxTarget extends AsyncDisposable {
   readonly name: string;
   readonly measure: (body: string, count: number) => Promise<Measured>;
-  /** Runs several at once; undefined where it cannot. */
+  /** Runs several at once; undefined if it cannot. */
   readonly runTogether?: (body: string) => Promise<void>;
   readonly pids: readonly number[];
 }
 
-export async function openTargets(): Promise<Target[]> {
+export async function openTargets(): Promise<SandboxTarget[]> {
   return [openBare(), await openPml("PML", "isolated-vm"), await openPml("PML with QuickJS", "quickjs")];
 }
 
-async function openPml(name: string, engine: "isolated-vm" | "quickjs"): Promise<Target> {
+async function openPml(name: string, engine: "isolated-vm" | "quickjs"): Promise<SandboxTarget> {
   const sandbox = openSandbox({ engine, idleChildren: 2 });
   const runOne = async (body: string): Promise<void> => {
     const outcome = await runProgram(sandbox, body.replaceAll("tool(", "mcp.t.x("));
@@ -54,7 +54,7 @@ async function openPml(name: string, engine: "isolated-vm" | "quickjs"): Promise
   };
 }
 
-function openBare(): Target {
+function openBare(): SandboxTarget {
   const script = fileURLToPath(new URL("bare-isolate.ts", import.meta.url));
   const child = fork(script, { execArgv: ["--no-node-snapshot"] });
   return {

@@ -2,11 +2,11 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
-import type { Engine, Transferred } from "./engine.ts";
+import type { BenchEngine, Transferred } from "./engine.ts";
 import { JOURNAL_ROWS_PER_STATEMENT, ORG, RUN_ID } from "./sample-data.ts";
 
-/** A driver without anything of PML around it. */
-export interface Connection extends AsyncDisposable {
+/** A driver without PML around it. */
+export interface DriverConnection extends AsyncDisposable {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   script(statements: string): Promise<unknown>;
 }
@@ -20,7 +20,7 @@ const INSERT_JOURNAL = `INSERT INTO run_journal (org, run_id, seq, kind, node_id
   FROM jsonb_to_recordset($3::jsonb) AS r(seq int, kind text, node_id text, tool_id text, payload jsonb)`;
 const TABLES = ["capability_records", "capability_versions", "capability_stat"] as const;
 
-export async function createBareEngine(connection: Connection): Promise<Engine> {
+export async function createBareEngine(connection: DriverConnection): Promise<BenchEngine> {
   await ensureSchema(connection);
   return {
     script: (statements) => connection.script(statements),
@@ -33,7 +33,7 @@ export async function createBareEngine(connection: Connection): Promise<Engine> 
   };
 }
 
-async function ensureSchema(connection: Connection): Promise<void> {
+async function ensureSchema(connection: DriverConnection): Promise<void> {
   const { rows } = await connection.query("SELECT to_regclass('capability_records') IS NOT NULL AS exists");
   if ((rows[0] as { exists: boolean }).exists) return;
   const folder = new URL("../../src/db/migrations/", import.meta.url);
@@ -42,8 +42,8 @@ async function ensureSchema(connection: Connection): Promise<void> {
   }
 }
 
-/** The least there is to do: all rows as text, a table at a time, without snapshot, paging and checksum. */
-async function exportTo(connection: Connection, path: string): Promise<Transferred> {
+/** The minimum: all rows as text, a table at a time, without snapshot, paging and checksum. */
+async function exportTo(connection: DriverConnection, path: string): Promise<Transferred> {
   const file = createWriteStream(path);
   let count = 0;
   for (const table of TABLES) {
@@ -56,8 +56,8 @@ async function exportTo(connection: Connection, path: string): Promise<Transferr
   return { rows: count };
 }
 
-/** As PML does it, but trusting the file. */
-async function importFrom(connection: Connection, path: string): Promise<Transferred> {
+/** Imports as PML does, but without checking the file. */
+async function importFrom(connection: DriverConnection, path: string): Promise<Transferred> {
   await connection.query("BEGIN");
   let count = 0;
   let batch: { table: string; rows: string[] } = { table: "", rows: [] };

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { createBareEngine } from "./bare-engine.ts";
-import type { Engine } from "./engine.ts";
+import type { BenchEngine } from "./engine.ts";
 
-export async function openBarePg(url: string): Promise<Engine> {
+export async function openBarePg(url: string): Promise<BenchEngine> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   return createBareEngine({

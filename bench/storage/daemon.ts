@@ -4,18 +4,18 @@ import { get } from "node:http";
 import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { spawnPml } from "../../test/support/pml.ts";
 
-/** `pml serve` as a process of its own. */
+/** `pml serve` as a separate process. */
 export interface Daemon extends AsyncDisposable {
   readonly pid: number;
   readonly address: DaemonAddress;
-  /** From its start until /readyz said 200. */
+  /** Time from its start until /readyz answered 200. */
   readonly startMs: number;
-  /** What that took of the CPUs, which other processes do not make longer. */
+  /** CPU time of that, independent of other processes. */
   readonly startCpuMs: number | undefined;
 }
 
 const START_LIMIT_MS = 60_000;
-/** A daemon that has not ended by then is killed. */
+/** Kills a daemon that has not ended by then. */
 export const STOP_LIMIT_MS = 5_000;
 const LOOK_EVERY_MS = 4;
 
@@ -48,7 +48,7 @@ export async function startDaemon(home: string, databaseUrl?: string): Promise<D
   throw new Error(`pml serve did not get ready: ${said}`);
 }
 
-/** Not fetch: the first one in a process takes long enough to be seen in a start. */
+/** Avoids fetch: its first use in a process would show in the start time. */
 function isReady({ url }: DaemonAddress): Promise<boolean> {
   return new Promise((resolve) => {
     get(new URL("/readyz", url), { agent: false }, (response) => {
@@ -60,10 +60,10 @@ function isReady({ url }: DaemonAddress): Promise<boolean> {
 
 const TICKS_PER_SECOND = 100;
 
-/** User and system time of all threads; undefined where the system has no /proc. */
+/** Returns user and system time of all threads; undefined on a system without /proc. */
 export function readCpuMs(pid: number): number | undefined {
   try {
-    // The second field is the program's name in brackets and may hold blanks; the times are 14th and 15th.
+    // The second field is the program's name in brackets and may contain spaces; the times are 14th and 15th.
     const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
     const [user = 0, system = 0] = rest.split(" ").slice(11, 13).map(Number);
     return ((user + system) * 1000) / TICKS_PER_SECOND;
@@ -72,13 +72,13 @@ export function readCpuMs(pid: number): number | undefined {
   }
 }
 
-export interface Memory {
+export interface ProcessMemory {
   readonly rssMb: number;
   readonly peakMb: number;
 }
 
-/** Undefined where the system has no /proc. */
-export function readMemory(pid: number): Memory | undefined {
+/** Returns undefined on a system without /proc. */
+export function readMemory(pid: number): ProcessMemory | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     const read = (name: string): number => (Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;

@@ -5,10 +5,10 @@ import type { Column, EngineAnswer, EngineRequest, TimedTransfer } from "./engin
 /** An engine in another process. */
 export interface EngineHandle extends AsyncDisposable {
   readonly column: Column;
-  /** From the start of its process until it could be asked, migrated. */
+  /** Time from the start of its process until it is migrated and accepts queries. */
   readonly startMs: number;
   script(statements: string): Promise<void>;
-  /** The milliseconds of each. */
+  /** Returns the milliseconds of each operation. */
   measure(kind: "lookup" | "insert" | "batch", count: number): Promise<number[]>;
   transfer(kind: "export" | "import", path: string): Promise<TimedTransfer>;
 }

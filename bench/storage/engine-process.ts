@@ -1,13 +1,13 @@
 /**
- * Holds one engine in a process of its own and measures it from inside. Of its own, because what PML
- * tells V8 for the sake of its engine would also change the one it is compared with.
+ * Runs one engine in its own process and measures it from inside: the V8 flags that PML sets for its engine would also
+ * affect the engine it is compared with.
  */
 import { timeEach } from "../support/interleave.ts";
-import type { Column, Engine, EngineAnswer, EngineRequest, TimedTransfer, Transferred } from "./engine.ts";
+import type { Column, BenchEngine, EngineAnswer, EngineRequest, TimedTransfer, Transferred } from "./engine.ts";
 import { journalRows, sampleName, usageId } from "./sample-data.ts";
 
-/** Loaded one by one: loading is part of a start, and each starts only with its own. */
-const openers: Readonly<Record<Column, (location: string) => Promise<Engine>>> = {
+/** Imported lazily: loading is part of a start, and each start loads only its own engine. */
+const openers: Readonly<Record<Column, (location: string) => Promise<BenchEngine>>> = {
   "PML, PGlite": async (home) => (await import("./pml-engine.ts")).openPmlPglite(home),
   "PML, PostgreSQL": async (url) => (await import("./pml-engine.ts")).openPmlPostgres(url),
   "bare pg driver": async (url) => (await import("./bare-pg.ts")).openBarePg(url),
@@ -85,6 +85,6 @@ process.on("message", (request: EngineRequest) => {
     });
   });
 });
-// Whoever asked for the engine is gone: nobody would ever close it.
+// The parent has exited: nobody would ever close the engine.
 process.on("disconnect", () => process.exit());
 process.send?.({ ok: "ready" } satisfies EngineAnswer);

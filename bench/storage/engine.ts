@@ -1,6 +1,6 @@
 import type { RecordName } from "./sample-data.ts";
 
-/** The things compared; the heading of their column in the table. */
+/** The compared engines; also the headings of their columns. */
 export const PML_PGLITE = "PML, PGlite";
 export const PML_POSTGRES = "PML, PostgreSQL";
 export const BARE_PG = "bare pg driver";
@@ -10,12 +10,12 @@ export type Column = (typeof COLUMNS)[number];
 
 export interface Transferred {
   readonly rows: number;
-  /** Of the rows alone; a bare driver makes none. */
+  /** Checksum of the rows; a bare driver computes none. */
   readonly digest?: string;
 }
 
-/** The same work for everything that is compared. */
-export interface Engine extends AsyncDisposable {
+/** The same operations for every compared engine. */
+export interface BenchEngine extends AsyncDisposable {
   script(statements: string): Promise<unknown>;
   lookup(name: RecordName): Promise<unknown>;
   insertUsage(id: string): Promise<unknown>;
@@ -24,7 +24,7 @@ export interface Engine extends AsyncDisposable {
   importFrom(path: string): Promise<Transferred>;
 }
 
-/** What the process that holds an engine is asked to do. */
+/** Requests to the process of an engine. */
 export type EngineRequest =
   | { readonly kind: "script"; readonly statements: string }
   | { readonly kind: "lookup" | "insert" | "batch"; readonly count: number }
@@ -33,11 +33,11 @@ export type EngineRequest =
 
 export type EngineAnswer = { readonly ok: unknown } | { readonly error: string };
 
-/** A transfer as seen from inside the process that held the database meanwhile. */
+/** A transfer, measured inside the process of the database. */
 export interface TimedTransfer extends Transferred {
   readonly seconds: number;
-  /** The longest time for which that process could not have answered anybody. */
+  /** The longest time during which that process could not answer. */
   readonly longestGapMs: number;
-  /** The longest it computed without a pause: a gap that is longer is the machine's, busy with others. */
+  /** The longest uninterrupted computation; a longer gap is due to other processes. */
   readonly longestBusyMs: number;
 }

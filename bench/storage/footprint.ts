@@ -2,26 +2,26 @@ import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
 import type { ImportResult } from "../../src/housekeeping/import-memory.ts";
-import type { Goal, Session } from "../support/benchmark.ts";
+import type { Goal, BenchSession } from "../support/benchmark.ts";
 import { median } from "../support/statistics.ts";
-import { type Daemon, type Memory, readMemory, startDaemon } from "./daemon.ts";
+import { type Daemon, type ProcessMemory, readMemory, startDaemon } from "./daemon.ts";
 import { type Column, PML_PGLITE, PML_POSTGRES } from "./engine.ts";
 import { ROW_COUNT } from "./sample-data.ts";
 import type { Workplace } from "./workplace.ts";
 
 const IDLE_MS = 5_000;
-/** When garbage is collected is chance, and moves these figures by tens of megabytes. */
+/** Averages over several: the timing of garbage collection moves these figures by tens of megabytes. */
 const DAEMONS_EACH = 3;
 const RSS_GOAL: Goal = { atMost: 300 };
 
 interface Footprint {
   readonly column: Column;
-  readonly idle: Memory;
-  readonly after: Memory;
+  readonly idle: ProcessMemory;
+  readonly after: ProcessMemory;
 }
 
-/** Memory of the whole daemon: idle, after it took in an export, and at its highest. */
-export async function measureFootprint(file: string, workplace: Workplace, session: Session): Promise<void> {
+/** Measures the memory of the daemon: idle, after an import, and at its peak. */
+export async function measureFootprint(file: string, workplace: Workplace, session: BenchSession): Promise<void> {
   session.progress("memory of the daemon");
   await using running = new AsyncDisposableStack();
   const daemons: { column: Column; daemon: Daemon }[] = [];
@@ -38,7 +38,7 @@ export async function measureFootprint(file: string, workplace: Workplace, sessi
     const idle = readMemory(daemon.pid);
     await importFile(daemon, file);
     const after = readMemory(daemon.pid);
-    if (idle === undefined || after === undefined) return; // this system does not tell
+    if (idle === undefined || after === undefined) return; // not available on this system
     footprints.push({ column, idle, after });
   }
   recordFootprints(footprints, session);
@@ -54,7 +54,7 @@ async function importFile({ address }: Daemon, file: string): Promise<void> {
   if (added !== ROW_COUNT) throw new Error(`The daemon imported ${added} rows instead of ${ROW_COUNT}`);
 }
 
-function recordFootprints(footprints: readonly Footprint[], session: Session): void {
+function recordFootprints(footprints: readonly Footprint[], session: BenchSession): void {
   for (const [column, ofColumn] of Map.groupBy(footprints, (footprint) => footprint.column)) {
     const record = (row: string, read: (footprint: Footprint) => number, goal?: Goal): void => {
       const held = goal !== undefined && column === PML_PGLITE ? { goal } : {};

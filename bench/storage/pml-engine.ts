@@ -10,10 +10,10 @@ import { openPostgres } from "../../src/db/open-postgres.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { exportMemory } from "../../src/housekeeping/export-memory.ts";
 import { importMemory } from "../../src/housekeeping/import-memory.ts";
-import type { Engine, Transferred } from "./engine.ts";
+import type { BenchEngine, Transferred } from "./engine.ts";
 import { ORG, RUN_ID } from "./sample-data.ts";
 
-export async function openPmlPglite(home: string): Promise<Engine> {
+export async function openPmlPglite(home: string): Promise<BenchEngine> {
   setEngineFlags();
   await using opening = new AsyncDisposableStack();
   const client = opening.use(await openEmbedded(opening.use(acquireOwnership(home))));
@@ -21,14 +21,14 @@ export async function openPmlPglite(home: string): Promise<Engine> {
   return createEngine(client, opening.move());
 }
 
-export async function openPmlPostgres(url: string): Promise<Engine> {
+export async function openPmlPostgres(url: string): Promise<BenchEngine> {
   await using opening = new AsyncDisposableStack();
   const client = opening.use(await openPostgres({ url, poolSize: 2 }));
   await migrate(client.db);
   return createEngine(client, opening.move());
 }
 
-function createEngine(client: DatabaseClient, opened: AsyncDisposableStack): Engine {
+function createEngine(client: DatabaseClient, opened: AsyncDisposableStack): BenchEngine {
   const { db } = client;
   return {
     script: (statements) => client.execute(statements),

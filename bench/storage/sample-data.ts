@@ -6,7 +6,7 @@ export const JOURNAL_ROWS_PER_STATEMENT = 250;
 
 export const ORG = "local";
 const PROJECT_COUNT = 10;
-/** Coprime to the number of records, so that a walk in such steps visits all, and neighbours never in turn. */
+/** Coprime to the number of records, so that a walk in such steps visits all records but never neighbours in turn. */
 const STRIDE = 7_919;
 
 export interface RecordName {
@@ -14,7 +14,7 @@ export interface RecordName {
   readonly displayName: string;
 }
 
-/** The name of the nth record that is looked up. */
+/** Returns the name of the nth lookup. */
 export function sampleName(lookup: number): RecordName {
   const index = (lookup * STRIDE) % RECORD_COUNT;
   return { project: `project-${index % PROJECT_COUNT}`, displayName: `billing:send-invoice-${index}` };
@@ -22,7 +22,7 @@ export function sampleName(lookup: number): RecordName {
 
 export const RUN_ID = "01900000-0000-7000-9000-000000000000";
 
-/** Ids in the order of their making, as UUIDv7 are, which decides how indexes grow. */
+/** Creates rising ids, like UUIDv7, which decides how indexes grow. */
 export function usageId(index: number): string {
   return `01900000-0000-7000-a000-${index.toString(16).padStart(12, "0")}`;
 }
@@ -45,7 +45,7 @@ const filler = (seed: string, words: number): string =>
 const uuid = "('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid";
 const time = "timestamptz '2026-01-01T00:00:00Z' + i * interval '61.000123 s'";
 
-/** Several statements: made where they are stored, so that filling takes little of the run. */
+/** Generates the rows in the database, so that filling takes little time. */
 export const seedSql = `
 INSERT INTO capability_records (org, id, project, fqdn, display_name, namespace, action, hash, state, description,
   tags, created_at, updated_at)
@@ -70,6 +70,6 @@ SELECT '${ORG}', ${uuid}, i % 900, i % 900, i * 17, ${time} FROM generate_series
 ANALYZE;
 `;
 
-/** What the measured writes refer to. Not part of the memory that is exported. */
+/** The run that measured writes refer to; not part of the exported memory. */
 export const runSql = `INSERT INTO execution_run (org, id, project, state)
 VALUES ('${ORG}', '${RUN_ID}', 'project-0', 'running')`;

@@ -1,4 +1,4 @@
-import type { Goal, Session } from "../support/benchmark.ts";
+import type { Goal, BenchSession } from "../support/benchmark.ts";
 import { interleave, type Samples } from "../support/interleave.ts";
 import { operationsPerSecond, percentile } from "../support/statistics.ts";
 import { type Column, PML_PGLITE } from "./engine.ts";
@@ -12,7 +12,7 @@ const BATCHES_PER_ROUND = 6;
 const COMMITS_GOAL: Goal = { atLeast: 500 };
 const ROWS_GOAL: Goal = { atLeast: 5_000 };
 
-export async function measureLookups(engines: readonly EngineHandle[], session: Session): Promise<void> {
+export async function measureLookups(engines: readonly EngineHandle[], session: BenchSession): Promise<void> {
   session.progress("point lookups");
   const samples = await measure(engines, "lookup", LOOKUPS_PER_ROUND, session.signal);
   for (const [title, share] of [
@@ -25,7 +25,7 @@ export async function measureLookups(engines: readonly EngineHandle[], session: 
   }
 }
 
-export async function measureWrites(engines: readonly EngineHandle[], session: Session): Promise<void> {
+export async function measureWrites(engines: readonly EngineHandle[], session: BenchSession): Promise<void> {
   session.progress("single commits");
   const commits = await measure(engines, "insert", COMMITS_PER_ROUND, session.signal);
   for (const [column, rounds] of commits) {
@@ -51,7 +51,7 @@ function measure(
   return interleave(variants, { rounds: ROUNDS, warmUps: 1, signal });
 }
 
-/** Only what users get must reach a goal; the others are there to compare with. */
+/** Only PML's default engine has goals; the others are there for comparison. */
 function goalOf(column: string, goal: Goal): { goal?: Goal } {
   return column === (PML_PGLITE satisfies Column) ? { goal } : {};
 }

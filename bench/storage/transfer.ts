@@ -1,5 +1,5 @@
 import { cp } from "node:fs/promises";
-import type { Goal, Session } from "../support/benchmark.ts";
+import type { Goal, BenchSession } from "../support/benchmark.ts";
 import { median } from "../support/statistics.ts";
 import { BARE_PG, BARE_PGLITE, type Column, PML_PGLITE, PML_POSTGRES, type TimedTransfer } from "./engine.ts";
 import { type EngineHandle, startEngine } from "./engine-handle.ts";
@@ -12,15 +12,15 @@ const LOOKUPS = 200;
 const GAP_GOAL: Goal = { atMost: 50 };
 const WAL_GOAL: Goal = { atMost: 128 };
 
-/** Exports each engine, a round of all at a time. Returns a file that PML wrote from the embedded one. */
+/** Exports each engine, one round of all at a time. Returns a file that PML wrote from the embedded one. */
 export async function measureExports(
   engines: readonly EngineHandle[],
   workplace: Workplace,
-  session: Session,
+  session: BenchSession,
 ): Promise<string> {
   session.progress("exports");
   const path = workplace.newPath("export.pml");
-  const runs: Run[] = [];
+  const runs: TransferRun[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const engine of engines) {
       session.signal.throwIfAborted();
@@ -35,15 +35,15 @@ export async function measureExports(
 }
 
 /**
- * Imports the file into empty databases: what PGlite exported into PostgreSQL, what PostgreSQL
- * exports of that back into PGlite. Whatever way it went, its checksum must be the same.
+ * Imports the file into empty databases: PGlite's export into PostgreSQL, and PostgreSQL's export of that back into
+ * PGlite. All checksums must be equal.
  */
-export async function measureImports(file: string, workplace: Workplace, session: Session): Promise<void> {
+export async function measureImports(file: string, workplace: Workplace, session: BenchSession): Promise<void> {
   session.progress("imports, to the other engine and back");
   const pristine = await workplace.newLocation(BARE_PGLITE);
   await (await startEngine(BARE_PGLITE, pristine))[Symbol.asyncDispose]();
-  const imports: Run[] = [];
-  const exports: Run[] = [];
+  const imports: TransferRun[] = [];
+  const exports: TransferRun[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     let next = file;
     for (const column of [PML_POSTGRES, PML_PGLITE] as const) {
@@ -58,7 +58,7 @@ export async function measureImports(file: string, workplace: Workplace, session
     imports.push(
       (await importInto({ column: BARE_PG, location: await workplace.newLocation(BARE_PG), file })).imported,
     );
-    // Setting up its files anew each time would take longer than all the rest.
+    // Copies initialised files: initialising them each time would take longer than all the rest.
     const location = await workplace.newLocation(BARE_PGLITE);
     await cp(pristine, location, { recursive: true });
     imports.push((await importInto({ column: BARE_PGLITE, location, file })).imported);
@@ -71,10 +71,10 @@ export async function measureImports(file: string, workplace: Workplace, session
   session.note(`PGlite → PostgreSQL → PGlite: rows_sha256 equal in all ${ROUNDS} rounds (${digest.slice(0, 16)}…)`);
 }
 
-interface Run extends TimedTransfer {
+interface TransferRun extends TimedTransfer {
   readonly column: Column;
   readonly walBytes?: number;
-  /** Milliseconds of lookups right after an import, when the planner may know nothing of the new rows. */
+  /** Milliseconds of lookups right after an import, when the planner may have no statistics of the new rows. */
   readonly lookups?: readonly number[];
 }
 
@@ -82,11 +82,16 @@ interface ImportJob {
   readonly column: Column;
   readonly location: string;
   readonly file: string;
-  /** Where to write what is there afterwards. */
+  /** Path of an export after the import. */
   readonly exported?: string;
 }
 
-async function importInto({ column, location, file, exported }: ImportJob): Promise<{ imported: Run; exported?: Run }> {
+async function importInto({
+  column,
+  location,
+  file,
+  exported,
+}: ImportJob): Promise<{ imported: TransferRun; exported?: TransferRun }> {
   await using engine = await startEngine(column, location);
   const stopWatching = watchWal(column, location);
   try {
@@ -101,8 +106,8 @@ async function importInto({ column, location, file, exported }: ImportJob): Prom
   }
 }
 
-/** Times of a transfer that lost or changed rows would be worth nothing. Returns the digest all have. */
-function checkRuns(runs: readonly Run[]): string {
+/** Checks that no transfer lost or changed rows, which would make its time worthless. Returns the common checksum. */
+function checkRuns(runs: readonly TransferRun[]): string {
   for (const { column, rows } of runs) {
     if (rows !== ROW_COUNT) throw new Error(`${column}: ${rows} rows were moved instead of ${ROW_COUNT}`);
   }
@@ -112,7 +117,7 @@ function checkRuns(runs: readonly Run[]): string {
   throw new Error(`The memory changed on its way: rows_sha256 differ: ${JSON.stringify([...digests])}`);
 }
 
-function recordTimes(what: string, runs: readonly Run[], session: Session): void {
+function recordTimes(what: string, runs: readonly TransferRun[], session: BenchSession): void {
   const row = `${what} of ${RECORD_COUNT.toLocaleString("en-US")} records`;
   for (const [column, ofColumn] of Map.groupBy(runs, (run) => run.column)) {
     const value = median(ofColumn.map(({ seconds }) => seconds));
@@ -121,8 +126,8 @@ function recordTimes(what: string, runs: readonly Run[], session: Session): void
   }
 }
 
-/** The longest of each transfer, and of those the median: one may be due to another process on the machine. */
-function recordGaps(what: string, runs: readonly Run[], session: Session, goal?: Goal): void {
+/** Records the median of each transfer's longest gap: a single one may be due to another process. */
+function recordGaps(what: string, runs: readonly TransferRun[], session: BenchSession, goal?: Goal): void {
   for (const [column, ofColumn] of Map.groupBy(runs, (run) => run.column)) {
     const gap = median(ofColumn.map(({ longestGapMs }) => longestGapMs));
     const busy = median(ofColumn.map(({ longestBusyMs }) => longestBusyMs));
@@ -132,7 +137,7 @@ function recordGaps(what: string, runs: readonly Run[], session: Session, goal?:
   }
 }
 
-function recordWal(runs: readonly Run[], session: Session): void {
+function recordWal(runs: readonly TransferRun[], session: BenchSession): void {
   for (const [column, ofColumn] of Map.groupBy(runs, (run) => run.column)) {
     const sizes = ofColumn.flatMap(({ walBytes }) => walBytes ?? []);
     if (sizes.length === 0) continue;
@@ -141,7 +146,7 @@ function recordWal(runs: readonly Run[], session: Session): void {
   }
 }
 
-function recordLookups(runs: readonly Run[], session: Session): void {
+function recordLookups(runs: readonly TransferRun[], session: BenchSession): void {
   for (const [column, ofColumn] of Map.groupBy(runs, (run) => run.column)) {
     const value = median(ofColumn.flatMap(({ lookups }) => lookups ?? [])) * 1000;
     session.record({ row: "lookup after import, p50", unit: "µs", column, value });

@@ -5,7 +5,7 @@ import { BARE_PGLITE, type Column, PML_PGLITE } from "./engine.ts";
 
 const LOOK_EVERY_MS = 20;
 
-/** Looks at the size of an embedded database's WAL until it is told to stop; then it says the largest. */
+/** Polls the size of an embedded database's WAL; the returned function stops that and returns the largest. */
 export function watchWal(column: Column, location: string): (() => number) | undefined {
   const directory = findWal(column, location);
   if (directory === undefined) return undefined;
@@ -19,7 +19,7 @@ export function watchWal(column: Column, location: string): (() => number) | und
   };
 }
 
-/** A server's WAL is shared by all its databases, so there is no such figure for one of them. */
+/** All databases of a server share its WAL, so there is no figure for one of them. */
 function findWal(column: Column, location: string): string | undefined {
   if (column === PML_PGLITE) return join(dataDirectory(location), "pg_wal");
   return column === BARE_PGLITE ? join(location, "pg_wal") : undefined;
@@ -27,7 +27,7 @@ function findWal(column: Column, location: string): string | undefined {
 
 function measureFiles(directory: string): number {
   const sizes = readdirSync(directory).map((name) => {
-    // A segment may be renamed or removed between the two looks.
+    // A segment may be renamed or removed between the two calls.
     const found = statSync(join(directory, name), { throwIfNoEntry: false });
     return found?.isFile() === true ? found.size : 0;
   });

@@ -7,24 +7,24 @@ import { packageRoot } from "../../src/base/package-info.ts";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import { BARE_PG, type Column, PML_POSTGRES } from "./engine.ts";
 
-/** A PostgreSQL server and a folder on the same disk, both gone afterwards. */
+/** A PostgreSQL server and a folder on the same disk, both removed afterwards. */
 export interface Workplace extends AsyncDisposable {
   readonly serverVersion: string;
-  /** Where an engine finds nothing yet: a path that does not exist, or the URL of an empty database. */
+  /** Returns an empty location: a path that does not exist, or the URL of an empty database. */
   newLocation(column: Column): Promise<string>;
-  /** A path for a file. */
+  /** Returns a path for a file. */
   newPath(name: string): string;
 }
 
 export async function openWorkplace(): Promise<Workplace> {
-  // Without the template of these very sources, a first start would not be what users have.
+  // Builds the template from these sources: without it a first start would not be what users have.
   execFileSync(process.execPath, [join(packageRoot, "scripts", "build-template.ts")], { stdio: "inherit" });
   await using opening = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "pml-bench-"));
   opening.defer(() => rm(folder, { recursive: true, force: true }));
   const server = opening.use(await startPostgres());
   const admin = new pg.Client({ connectionString: server.url("postgres") });
-  // The server is stopped at the end and cuts every connection; that is no error.
+  // The server closes every connection when it stops, which is no error.
   admin.on("error", () => undefined);
   await admin.connect();
   opening.defer(() => admin.end());

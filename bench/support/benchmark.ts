@@ -1,7 +1,7 @@
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
 /** One measured number: a cell of the printed table, an entry of the JSON file. */
-export interface Figure {
+export interface BenchFigure {
   readonly row: string;
   readonly unit: string;
   readonly column: string;
@@ -9,26 +9,26 @@ export interface Figure {
   readonly goal?: Goal;
 }
 
-/** What a benchmark is given to report with. */
-export interface Session {
-  record(figure: Figure): void;
-  /** A sentence printed below the table, for what is not a number. */
+/** A benchmark's interface for reporting. */
+export interface BenchSession {
+  record(figure: BenchFigure): void;
+  /** Adds a sentence below the table, for facts that are not numbers. */
   note(text: string): void;
-  /** Of what is measured, where a benchmark can measure anybody's: the folder given with --data. */
+  /** The folder given with --data, for benchmarks on external data. */
   readonly data: string | undefined;
-  /** Results in a form of their own, for --json, instead of the list of figures. */
+  /** Replaces the list of figures in --json by a document of another form. */
   publish(document: unknown): void;
-  /** Tells whoever waits what is being done. */
+  /** Prints the current step. */
   progress(text: string): void;
-  /** Aborted when the user interrupts: long loops look at it, so that what was started is also ended. */
+  /** Aborted when the user interrupts; long loops must check it, so that child processes are ended. */
   readonly signal: AbortSignal;
 }
 
 export interface Benchmark {
   readonly title: string;
-  /** The things compared, in the order of the table's columns. */
+  /** The compared products, in the order of the table's columns. */
   readonly columns: readonly string[];
-  run(session: Session): Promise<void>;
+  run(session: BenchSession): Promise<void>;
 }
 
 export function meetsGoal(value: number, goal: Goal): boolean {

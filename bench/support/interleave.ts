@@ -1,25 +1,25 @@
-export interface Variant {
+export interface MeasuredVariant {
   readonly name: string;
-  /** Does one round of the work and returns the milliseconds that each operation of it took. */
+  /** Runs one round and returns the milliseconds of each operation. */
   round(round: number): Promise<readonly number[]>;
 }
 
 export interface InterleaveOptions {
   readonly rounds: number;
-  /** Rounds that are done but not counted. */
+  /** Rounds that do not count. */
   readonly warmUps: number;
   readonly signal: AbortSignal;
 }
 
-/** The milliseconds of each operation, by variant and round. */
+/** Milliseconds of each operation, by variant and round. */
 export type Samples = ReadonlyMap<string, readonly (readonly number[])[]>;
 
 /**
- * Measures variants in turn, a round of each, again and again. One after the other would compare the
- * machine as it was at different times; and the turn rotates, since the first in it may have it colder.
+ * Measures variants alternately, one round of each. Running them one after the other would compare the machine at
+ * different times. The order rotates, because the first of a round may run colder.
  */
 export async function interleave(
-  variants: readonly Variant[],
+  variants: readonly MeasuredVariant[],
   { rounds, warmUps, signal }: InterleaveOptions,
 ): Promise<Samples> {
   const samples = new Map<string, (readonly number[])[]>(variants.map(({ name }) => [name, []]));
@@ -34,7 +34,7 @@ export async function interleave(
   return samples;
 }
 
-/** Does an operation several times, one after the other; the milliseconds of each. */
+/** Runs an operation several times in sequence and returns the milliseconds of each. */
 export async function timeEach(count: number, operation: () => Promise<unknown>): Promise<number[]> {
   const durations: number[] = [];
   for (let done = 0; done < count; done += 1) {

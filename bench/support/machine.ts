@@ -1,20 +1,20 @@
 import { statfsSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from "node:os";
 
-/** What one must know of a machine to judge figures that were measured on it. */
-export interface Machine {
+/** The facts about a machine that are needed to judge its figures. */
+export interface BenchMachine {
   readonly node: string;
   readonly platform: string;
   readonly cpu: string;
   readonly cpuCount: number;
   readonly memoryGb: number;
-  /** Whether temporary files are in memory: then no commit reaches a disk, and commits look too fast. */
+  /** True if temporary files are in memory: commits then reach no disk and look too fast. */
   readonly temporaryFilesInMemory: boolean;
 }
 
 const TMPFS = 0x01021994;
 
-export function describeMachine(): Machine {
+export function describeMachine(): BenchMachine {
   return {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
@@ -25,7 +25,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** How many processes wanted a CPU in the last minute: more than there are, and times are too long. */
+/** Returns the load average of the last minute; above the number of CPUs, times are too long. */
 export function readLoad(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }

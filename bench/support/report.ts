@@ -1,38 +1,38 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Benchmark, type Figure, meetsGoal, type Session } from "./benchmark.ts";
-import { type Machine, readLoad } from "./machine.ts";
+import { type Benchmark, type BenchFigure, meetsGoal, type BenchSession } from "./benchmark.ts";
+import { type BenchMachine, readLoad } from "./machine.ts";
 import { formatGoal, formatNumber, formatTable } from "./table.ts";
 
-/** A finished benchmark, as it is written to the JSON file. */
-export interface Report {
+/** A finished benchmark, as in the JSON file. */
+export interface BenchReport {
   readonly name: string;
   readonly date: string;
   readonly seconds: number;
-  readonly machine: Machine;
+  readonly machine: BenchMachine;
   readonly load: { readonly before: number; readonly after: number };
   readonly columns: readonly string[];
-  readonly figures: readonly (Figure & { readonly met?: boolean })[];
+  readonly figures: readonly (BenchFigure & { readonly met?: boolean })[];
   readonly notes: readonly string[];
-  /** Only where the benchmark has a form of its own for its results. */
+  /** Present if the benchmark publishes a document of its own. */
   readonly document?: unknown;
 }
 
-export interface RunOptions {
+export interface BenchRun {
   readonly name: string;
   readonly benchmark: Benchmark;
-  readonly machine: Machine;
+  readonly machine: BenchMachine;
   readonly signal: AbortSignal;
   readonly data: string | undefined;
 }
 
-export async function runBenchmark({ name, benchmark, machine, signal, data }: RunOptions): Promise<Report> {
-  const figures: (Figure & { met?: boolean })[] = [];
+export async function runBenchmark({ name, benchmark, machine, signal, data }: BenchRun): Promise<BenchReport> {
+  const figures: (BenchFigure & { met?: boolean })[] = [];
   const notes: string[] = [];
   let document: unknown;
   const started = new Date();
   const before = readLoad();
-  const session: Session = {
+  const session: BenchSession = {
     record: (figure) =>
       void figures.push(figure.goal === undefined ? figure : { ...figure, met: meetsGoal(figure.value, figure.goal) }),
     data,
@@ -59,7 +59,7 @@ function secondsSince(started: Date): number {
   return Math.round((Date.now() - started.getTime()) / 1000);
 }
 
-export function printReport(title: string, report: Report): void {
+export function printReport(title: string, report: BenchReport): void {
   const { machine, figures, notes, load } = report;
   console.log(`\n${title}`);
   console.log(`${report.date}, ${report.seconds} s, load ${load.before} before and ${load.after} after`);
@@ -68,7 +68,7 @@ export function printReport(title: string, report: Report): void {
   if (machine.temporaryFilesInMemory) {
     console.log("\nTemporary files are in memory here: commits did not reach a disk. Set TMPDIR to a folder on one.");
   }
-  // Up to the number of CPUs it may be the benchmark itself that made the load afterwards.
+  // Up to the number of CPUs, the benchmark itself may have caused the load afterwards.
   if (load.before > machine.cpuCount || load.after > 2 * machine.cpuCount) {
     console.log("\nOther processes kept the CPUs busy: times are too long, and missed goals may be theirs.");
   }
@@ -76,7 +76,7 @@ export function printReport(title: string, report: Report): void {
   printGoals(figures);
 }
 
-function printGoals(figures: Report["figures"]): void {
+function printGoals(figures: BenchReport["figures"]): void {
   const misses = figures.filter(({ met }) => met === false);
   const met = figures.filter((figure) => figure.met === true).length;
   console.log(`\nGoals: ${met} met, ${misses.length} missed`);
@@ -86,18 +86,18 @@ function printGoals(figures: Report["figures"]): void {
   }
 }
 
-export function countMisses({ figures }: Report): number {
+export function countMisses({ figures }: BenchReport): number {
   return figures.filter(({ met }) => met === false).length;
 }
 
-/** A single benchmark with a form of its own is written in it. */
-export function formatReports(reports: readonly Report[]): string {
+/** Writes the document of a single benchmark that publishes one. */
+export function formatReports(reports: readonly BenchReport[]): string {
   const [only, ...others] = reports;
   const document = others.length === 0 ? only?.document : undefined;
   return `${JSON.stringify(document ?? { benchmarks: reports }, undefined, 2)}\n`;
 }
 
-export async function writeReports(path: string, reports: readonly Report[]): Promise<void> {
+export async function writeReports(path: string, reports: readonly BenchReport[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, formatReports(reports));
 }

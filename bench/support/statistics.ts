@@ -1,4 +1,4 @@
-/** The value below which the given share (0 to 1) of the values lies. */
+/** Returns the value below which the given share (0 to 1) of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Of each round, then their median: a round during which the machine was busy elsewhere does not count. */
+/** Returns the median over rounds: a round during which the machine was busy does not count. */
 export function operationsPerSecond(rounds: readonly (readonly number[])[]): number {
   return median(rounds.map((durations) => (durations.length * 1000) / sum(durations)));
 }

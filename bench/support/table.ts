@@ -1,13 +1,13 @@
-import { type Figure, type Goal, meetsGoal } from "./benchmark.ts";
+import { type BenchFigure, type Goal, meetsGoal } from "./benchmark.ts";
 
-/** A line for each kind of figure, a column for each thing compared. */
-export function formatTable(figures: readonly Figure[], columns: readonly string[]): string {
+/** Formats one line per figure, one column per product. */
+export function formatTable(figures: readonly BenchFigure[], columns: readonly string[]): string {
   const lines = Map.groupBy(figures, ({ row, unit }) => `${row}\n${unit}`);
   const cells = [...lines.values()].map((line) => formatLine(line, columns));
   return alignColumns([["", "unit", ...columns, "goal"], ...cells]);
 }
 
-function formatLine(line: readonly Figure[], columns: readonly string[]): string[] {
+function formatLine(line: readonly BenchFigure[], columns: readonly string[]): string[] {
   const [first] = line;
   const goal = line.find((figure) => figure.goal !== undefined)?.goal;
   const values = columns.map((column) => {
@@ -17,8 +17,8 @@ function formatLine(line: readonly Figure[], columns: readonly string[]): string
   return [first?.row ?? "", first?.unit ?? "", ...values, goal === undefined ? "" : formatGoal(goal)];
 }
 
-function formatCell({ value, goal }: Figure): string {
-  // A cell without a goal keeps the place of the mark, so that the numbers stand below each other.
+function formatCell({ value, goal }: BenchFigure): string {
+  // A cell without a goal reserves the space of the mark, so that numbers are aligned.
   const mark = goal === undefined ? " " : meetsGoal(value, goal) ? "✓" : "✗";
   return `${formatNumber(value)} ${mark}`;
 }
@@ -34,7 +34,7 @@ export function formatNumber(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: digits });
 }
 
-/** The first two columns and the last are text and stand left; the others are numbers and stand right. */
+/** Aligns the first two columns and the last to the left, the numbers to the right. */
 function alignColumns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const format = (line: readonly string[]): string =>
