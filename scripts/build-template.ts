@@ -1,6 +1,6 @@
 /**
- * Builds the data directory that a first start unpacks: initialised, migrated, checkpointed, closed.
- * It must be made by the very engine version that will open it, so it belongs to the package build.
+ * Builds the data directory that a first start unpacks: initialised, migrated, checkpointed, closed. The same engine
+ * version must build and open it, so it belongs to the package build.
  */
 import { createHash } from "node:crypto";
 import { createWriteStream, existsSync } from "node:fs";
@@ -23,7 +23,7 @@ function rethrow(error: Error): never {
   throw error;
 }
 
-/** Changes whenever the archive would: with the engine, the migrations, or what makes it. */
+/** Changes with the archive: with the engine, the migrations, or this script. */
 async function computeKey(): Promise<string> {
   const hash = createHash("sha256").update(await readFile(join(packageRoot, "package-lock.json")));
   const migrations = join(packageRoot, "src", "db", "migrations");
@@ -43,7 +43,7 @@ async function createDataDirectory(home: string): Promise<void> {
   await dropTemplates(client);
 }
 
-/** No database is ever created from them here, and they are half of all files of a new directory. */
+/** Drops the template databases, which are half of all files of a new directory and never used here. */
 async function dropTemplates(client: DatabaseClient): Promise<void> {
   await client.execute("UPDATE pg_database SET datistemplate = false");
   for (const name of ["template0", "template1"]) await client.execute(`DROP DATABASE ${name}`);
@@ -53,11 +53,11 @@ async function dropTemplates(client: DatabaseClient): Promise<void> {
 async function buildTemplate(key: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), "pml-template-"));
   try {
-    await rm(templatePath(), { force: true }); // or the new one would be unpacked from the old one
+    await rm(templatePath(), { force: true }); // otherwise the new one would be unpacked from the old one
     await createDataDirectory(home);
     await mkdir(dirname(templatePath()), { recursive: true });
     const partial = `${templatePath()}.${process.pid}`;
-    // With a small window, since unpacking takes as much memory, which stays in the daemon that made a first start.
+    // A small window: unpacking takes as much memory, which stays in the daemon after a first start.
     const params = { [constants.ZSTD_c_compressionLevel]: 15, [constants.ZSTD_c_windowLog]: 17 };
     const compress = createZstdCompress({ params });
     await pipeline(packTar(dataDirectory(home)), compress, createWriteStream(partial));

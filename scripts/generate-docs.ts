@@ -1,4 +1,4 @@
-/** Writes docs/reference from the schemas and tables of the product; with --check, says what is out of date. */
+/** Writes docs/reference from the schemas and tables of the product; with --check, lists outdated files. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { renderCliReference } from "./reference/cli-reference.ts";

@@ -1,6 +1,6 @@
 /**
- * The MCP Inspector's command line against PML: over stdio and HTTP, in both eras, its strict look at the
- * tools, a call, and load. Exits with 1 when anything is not as it should be.
+ * Runs the MCP Inspector's command line against PML: over stdio and HTTP, in both eras, its strict check of the tools,
+ * a call, and load. Exits with 1 on any failure.
  */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -18,14 +18,14 @@ const VERSION = "2.12.0";
 const CALLS = 1_000;
 const LIMIT_MS = 120_000;
 
-interface Check {
+interface InspectorCheck {
   readonly what: string;
   readonly args: readonly string[];
-  /** What it found, or undefined when that is not what it should be. */
-  readonly read: (result: Result) => string | undefined;
+  /** Returns the finding, or undefined if the check failed. */
+  readonly read: (result: InspectorResult) => string | undefined;
 }
 
-interface Result {
+interface InspectorResult {
   readonly tools?: readonly unknown[];
   readonly content?: readonly { readonly text?: string }[];
   readonly ok?: number;
@@ -35,7 +35,7 @@ interface Result {
 
 const CALL = ["--method", "tools/call", "--tool-name", "everything__echo", "--tool-arg", "message=hi"];
 
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly InspectorCheck[] = [
   {
     what: "tools/list --strict",
     args: ["--method", "tools/list", "--strict"],
@@ -54,7 +54,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-interface Row {
+interface InspectorRow {
   readonly transport: string;
   readonly era: string;
   readonly check: string;
@@ -64,10 +64,10 @@ interface Row {
 
 async function inspect(
   target: readonly string[],
-  { what, args, read }: Check,
-): Promise<Omit<Row, "transport" | "era">> {
+  { what, args, read }: InspectorCheck,
+): Promise<Omit<InspectorRow, "transport" | "era">> {
   const { exit, stdout, stderr } = await run([...target, "--format", "json", ...args]);
-  const found = exit === 0 ? read((JSON.parse(stdout) as { result: Result }).result) : undefined;
+  const found = exit === 0 ? read((JSON.parse(stdout) as { result: InspectorResult }).result) : undefined;
   return {
     check: what,
     exit: exit === 0 && found === undefined ? -1 : exit,
@@ -98,7 +98,7 @@ const targets = {
   stdio: [process.execPath, PML, "mcp", ...passed],
   http: ["--server-url", `${url}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${token}`],
 };
-const rows: Row[] = [];
+const rows: InspectorRow[] = [];
 for (const [transport, target] of Object.entries(targets)) {
   for (const era of ["legacy", "modern"]) {
     for (const check of CHECKS) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkImport } from "./layer-table.ts";
 
-test("checkImport allows what the table lists and a layer's own files", () => {
+test("checkImport allows imports in the table and inside a layer", () => {
   expect(checkImport("src/housekeeping/write-backup.ts", "src/db/client.ts")).toBeUndefined();
   expect(checkImport("src/db/migrate.ts", "src/db/template.ts")).toBeUndefined();
 });

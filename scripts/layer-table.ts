@@ -1,6 +1,6 @@
 export interface Layer {
   readonly name: string;
-  /** Files of the layer, as prefixes below the repository's root; the first layer that fits counts. */
+  /** Prefixes of the layer's files, from the repository's root; the first matching layer wins. */
   readonly files: readonly string[];
   /** Layers it may import, besides itself. */
   readonly uses: readonly string[];
@@ -15,8 +15,8 @@ const tableFiles = ["curation", "discovery", "execution", "learning", "permissio
 const COMMON: readonly string[] = ["base", "words"];
 
 /**
- * Who may import whom, from the bottom up. A file of no layer, or an import that is not listed, fails
- * the check: the table is changed on purpose or not at all.
+ * The allowed imports, from the bottom up. A file of no layer, or an import that is not listed, fails the check: the
+ * table is changed on purpose or not at all.
  */
 export const LAYERS: readonly Layer[] = [
   { name: "base", files: ["src/base/"], uses: [] },
@@ -179,7 +179,7 @@ export function findLayer(file: string): Layer | undefined {
   );
 }
 
-/** What is wrong with an import between two files of the product, if anything. */
+/** Returns the problem with an import between two files of the product, if any. */
 export function checkImport(from: string, to: string): string | undefined {
   const source = findLayer(from);
   const target = findLayer(to);

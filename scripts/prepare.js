@@ -1,3 +1,3 @@
-// After `npm ci` in a checkout. Plain JavaScript, and content with doing nothing: where the pinned Node was not
-// installed (--ignore-scripts), this runs in an older one, and the product then prepares its database at the first start.
+// Runs after `npm ci` in a checkout. Plain JavaScript that may do nothing: without the pinned Node (--ignore-scripts)
+// an older one runs it, and the product then prepares its database at the first start.
 if (Number(process.versions.node.split(".")[0]) >= 24) await import("./build-template.ts");

@@ -1,6 +1,6 @@
 /**
- * Real servers, all behind one gateway at once: what PML lists is what each lists itself, and a call to it
- * has its effect. Exits with 1 when one of them does not.
+ * Runs real servers behind one gateway: checks that PML lists the tools that each lists itself, and that a call to each
+ * has its effect. Exits with 1 on any failure.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { connectClient } from "../test/support/mcp-client.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { postgresServer, REAL_SERVERS, type RealServer, SQLITE } from "./real-servers/catalogue.ts";
 
-interface Row {
+interface ServerProof {
   readonly server: string;
   readonly package: string;
   readonly protocol: string;
@@ -25,17 +25,17 @@ interface Row {
   readonly call: string;
 }
 
-/** Under these a server offers the gateway everything it has. */
+/** With these capabilities a server offers everything it has. */
 const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {} };
 
-/** The names of a server's tools, asked without a gateway, less those that can only be run as tasks. */
+/** Lists the names of a server's tools without a gateway, except tools that only run as tasks. */
 async function listDirectly({ command = "", args = [], env = {} }: McpServerEntry): Promise<string[]> {
   const client = new Client(
     { name: "direct", version: "1.0.0" },
     { capabilities: CAPABILITIES, versionNegotiation: { mode: "auto" } },
   );
   await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
-  // Some servers offer more once they have heard what the client can do.
+  // Some servers offer more once they know the client's capabilities.
   await new Promise((resolve) => setTimeout(resolve, 500));
   const { tools } = await client.listTools();
   await client.close();
@@ -54,7 +54,7 @@ function buildSqlite(packages: string): boolean {
     });
     return true;
   } catch {
-    return false; // no compiler, no headers
+    return false; // no compiler or no headers
   }
 }
 
@@ -97,7 +97,7 @@ async function prove({ name, prove: check }: RealServer): Promise<string> {
   }
 }
 
-const rows: Row[] = [];
+const rows: ServerProof[] = [];
 for (const server of all) {
   const { name, pin } = server;
   const direct = (await listDirectly(entries.get(name) ?? {})).toSorted();

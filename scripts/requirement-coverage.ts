@@ -1,4 +1,4 @@
-export interface Evidence {
+export interface TestEvidence {
   readonly test: string;
   readonly status: string;
 }
@@ -15,7 +15,7 @@ export interface Summary {
   /** Ids that the document withdraws, with the reason beside them; they count neither way. */
   readonly withdrawn: readonly string[];
   readonly sections: readonly Section[];
-  /** Ids that tests claim and the list does not have: a slip of the pen, most likely. */
+  /** Ids that tests claim but the list lacks: most likely typos. */
   readonly unknown: readonly string[];
   /** Ids that tests claim although the list withdraws them. */
   readonly contradictory: readonly string[];
@@ -24,11 +24,11 @@ export interface Summary {
 const SECTION = /^## (.+)$/;
 const ROW = /^\| ([A-Za-z0-9.-]+) \|/;
 const CLAIM = /\[([A-Za-z0-9.-]+)\]/g;
-/** Rows of the decision table are referred to by requirements; they are none themselves. */
+/** Requirements refer to rows of the decision table, which are not requirements themselves. */
 const DECISION = /^K\d+$/;
 const WITHDRAWN = "Withdrawn";
 
-export function summarise(requirements: string, evidence: readonly Evidence[]): Summary {
+export function summarise(requirements: string, evidence: readonly TestEvidence[]): Summary {
   const shown = claimed(evidence.filter(({ status }) => status === "passed"));
   const contradicted = claimed(evidence.filter(({ status }) => status === "failed"));
   const isCovered = (id: string): boolean => shown.has(id) && !contradicted.has(id);
@@ -64,6 +64,6 @@ function readSections(text: string): { title: string; ids: string[] }[] {
   return sections.filter(({ ids }) => ids.length > 0);
 }
 
-function claimed(evidence: readonly Evidence[]): Set<string> {
+function claimed(evidence: readonly TestEvidence[]): Set<string> {
   return new Set(evidence.flatMap(({ test }) => [...test.matchAll(CLAIM)].map(([, id = ""]) => id)));
 }

@@ -1,25 +1,25 @@
 /**
- * Which requirements, and which lines of the gateway's checklist, have a passing acceptance test. The ids
- * come from the documents, the evidence from the last run of the test suite: an id counts when it stands in
- * square brackets in the name of a test that passed and in that of none that failed.
+ * Reports which requirements, and which lines of the gateway's checklist, have a passing acceptance test. The ids come
+ * from the documents, the evidence from the last run of the test suite: an id counts if it stands in square brackets in
+ * the name of a passed test and of no failed one.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { readEvidence } from "./evidence.ts";
-import { type Evidence, summarise, type Summary } from "./requirement-coverage.ts";
+import { type TestEvidence, summarise, type Summary } from "./requirement-coverage.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const resultsFile = join(root, ".cache", "test-results.json");
 
-interface VitestReport {
+interface TestReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
 
-function readTests(): Evidence[] {
-  const { testResults } = JSON.parse(readFileSync(resultsFile, "utf8")) as VitestReport;
+function readTests(): TestEvidence[] {
+  const { testResults } = JSON.parse(readFileSync(resultsFile, "utf8")) as TestReport;
   return testResults
     .filter(({ name }) => relative(root, name).startsWith(join("test", "acceptance")))
     .flatMap(({ assertionResults }) => assertionResults.map(({ fullName, status }) => ({ test: fullName, status })));

@@ -1,7 +1,6 @@
 /**
- * The client that the suite's auth scenarios start, with the address of a server as its argument: a
- * gateway with that server behind it, and a person who says yes to every login. Exits with 1 when a
- * call does not come through in the end.
+ * The client that the suite's auth scenarios start, with the address of a server as its argument: a gateway with that
+ * server behind it, and a person who accepts every login. Exits with 1 when a call still fails in the end.
  */
 import { Client } from "@modelcontextprotocol/client";
 import type { McpServerEntry, ServerOauth } from "../../src/config/schema.ts";
@@ -10,7 +9,7 @@ import { startGateway } from "../../test/support/gateway-home.ts";
 import { openRunning } from "../../test/support/mcp-client.ts";
 import { until } from "../../test/support/pml.ts";
 
-/** What the suite's authorization server takes for a client's own address. */
+/** The client id metadata document that the suite's authorization server accepts. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 const SECRET_VARIABLE = "CONFORMANCE_SECRET";
 const MOST_LOGINS = 3;
@@ -20,7 +19,7 @@ interface Context {
   readonly client_secret?: string;
 }
 
-/** A client that the scenario registered beforehand. */
+/** Returns the client that the scenario registered beforehand. */
 async function readOauth(url: string, { client_id, client_secret }: Context): Promise<ServerOauth | undefined> {
   if (client_id === undefined || client_secret === undefined) return undefined;
   const machine = process.env["MCP_CONFORMANCE_SCENARIO"] === "auth/client-credentials-basic";
@@ -61,10 +60,10 @@ async function run(url: string, context: Context): Promise<void> {
   }
 }
 
-/** Calls a tool, and logs in again as long as it wants a login that allows more. */
+/** Calls a tool and logs in again as long as it requires more scopes. */
 async function callFirst(home: string, client: Client): Promise<void> {
   const { tools } = await client.listTools();
-  // PML's own are not the server's
+  // Skips PML's own tools.
   for (const { name } of tools.filter((tool) => tool.name.startsWith("server__"))) {
     for (let logins = 0; ; logins += 1) {
       const result = await client.callTool({ name, arguments: {} });

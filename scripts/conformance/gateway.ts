@@ -14,7 +14,7 @@ export interface RunningGateway extends AsyncDisposable {
 
 const END_MS = 10_000;
 
-/** `pml serve` in a home of its own, with one server, listed under its own names. */
+/** Starts `pml serve` in a home of its own, with one server, listed under its own names. */
 export async function startGateway(server: McpServerEntry): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), "pml-conformance-"));

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { cacheFolder } from "../../test/support/cache-folder.ts";
 import { installPackages } from "../../test/support/installed-packages.ts";
 
-/** Pinned: the suite is an alpha, and what it demands may change with each release. */
+/** Pinned: the suite is an alpha, and its demands may change with each release. */
 const SUITE = "@modelcontextprotocol/conformance";
 const SUITE_VERSION = "0.2.0-alpha.12";
 
 const folder = cacheFolder("conformance");
 const suite = join(folder, "node_modules", ...SUITE.split("/"));
 
-interface Check {
+interface SuiteCheck {
   readonly id: string;
   readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
   readonly errorMessage?: string;
 }
 
-export interface Finding {
+export interface SuiteFinding {
   readonly scenario: string;
   readonly check: string;
   readonly message: string;
@@ -28,12 +28,12 @@ export interface SetResult {
   readonly requirements: string;
   readonly scenarios: number;
   readonly passed: number;
-  /** What stands between the server and the revision. */
-  readonly failures: readonly Finding[];
+  /** Failed checks that the revision requires. */
+  readonly failures: readonly SuiteFinding[];
   /** Recommendations that were not followed. */
-  readonly warnings: readonly Finding[];
-  /** Of scenarios that are run for information: extensions, and what came later. */
-  readonly unscored: readonly Finding[];
+  readonly warnings: readonly SuiteFinding[];
+  /** Findings of informational scenarios: extensions, and later additions. */
+  readonly unscored: readonly SuiteFinding[];
   /** Required scenarios that left no result: as bad as a failure. */
   readonly missing: readonly string[];
 }
@@ -52,7 +52,7 @@ export async function runRequirements(requirements: string, url: string, signal:
 const AUTH = "auth/";
 const SCENARIO_MS = 90_000;
 
-/** Runs what a revision requires of a client that logs in. One after the other: each starts a gateway. */
+/** Runs the login scenarios that a revision requires of a client, in sequence: each starts a gateway. */
 export async function runAuthScenarios(requirements: string, client: string, signal: AbortSignal): Promise<SetResult> {
   const output = emptyOutput(`${requirements}-auth`);
   const required = [...readRequired("client", requirements)].filter((name) => name.startsWith(AUTH));
@@ -79,7 +79,7 @@ async function runSuite(args: readonly string[], signal: AbortSignal): Promise<v
   await once(run, "close");
 }
 
-/** The scenarios in one of the lists, which are flat. */
+/** Reads the scenarios in one of the lists, which are flat. */
 function readRequired(list: "server" | "client", requirements: string): Set<string> {
   const yaml = readFileSync(join(suite, "requirements", `${requirements}.yaml`), "utf8");
   const [, scenarios = ""] = new RegExp(`^${list}:\\n((?: {2}- .+\\n)+)`, "m").exec(yaml) ?? [];
@@ -88,13 +88,13 @@ function readRequired(list: "server" | "client", requirements: string): Set<stri
 
 const RESULT_FILE = /^(?:server-)?(.+?)-\d{4}-\d{2}-\d{2}T[^/]*\/checks\.json$/;
 
-function readChecks(output: string): Map<string, readonly Check[]> {
+function readChecks(output: string): Map<string, readonly SuiteCheck[]> {
   const files = existsSync(output) ? readdirSync(output, { recursive: true, encoding: "utf8" }) : [];
   return new Map(
     files.flatMap((name) => {
       const [, scenario] = RESULT_FILE.exec(name) ?? [];
       if (scenario === undefined) return [];
-      return [[scenario, JSON.parse(readFileSync(join(output, name), "utf8")) as Check[]]];
+      return [[scenario, JSON.parse(readFileSync(join(output, name), "utf8")) as SuiteCheck[]]];
     }),
   );
 }
@@ -102,11 +102,11 @@ function readChecks(output: string): Map<string, readonly Check[]> {
 function summarise(
   requirements: string,
   required: ReadonlySet<string>,
-  results: ReadonlyMap<string, readonly Check[]>,
+  results: ReadonlyMap<string, readonly SuiteCheck[]>,
 ): SetResult {
   const all = [...results].flatMap(([scenario, checks]) => checks.map((check) => ({ scenario, ...check })));
   const scored = all.filter(({ scenario }) => required.has(scenario));
-  const find = (from: typeof all, status: Check["status"]): Finding[] =>
+  const find = (from: typeof all, status: SuiteCheck["status"]): SuiteFinding[] =>
     from
       .filter((check) => check.status === status)
       .map(({ scenario, id, errorMessage = "" }) => ({ scenario, check: id, message: errorMessage }));

@@ -6,7 +6,7 @@ export interface TokenProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A loopback address in front of a gateway that adds its token, because the suite knows none, and nothing else. */
+/** Listens on loopback and forwards to a gateway; only adds its token, because the suite cannot send one. */
 export async function startTokenProxy(target: { readonly url: string; readonly token: string }): Promise<TokenProxy> {
   const server = createServer((request, response) => forward(request, response, target));
   server.listen(0, "127.0.0.1");
@@ -33,7 +33,7 @@ function forward(
     port,
     method: request.method,
     path: request.url,
-    // The raw form keeps Host, Origin and the spelling of every name.
+    // The raw form preserves Host, Origin and the case of every name.
     headers: [...request.rawHeaders, "Authorization", `Bearer ${token}`],
   });
   outgoing.once("response", (answer) => {

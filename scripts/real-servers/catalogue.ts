@@ -1,20 +1,20 @@
-/** Servers that people use, at exact versions, and for each a call whose effect can be seen from outside. */
+/** Popular servers at exact versions, each with a call whose effect is visible from outside. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { McpServerEntry } from "../../src/config/schema.ts";
 
-/** Calls a tool under its own name and returns its text and structured content as one text. */
-type CallTool = (tool: string, input: Record<string, unknown>) => Promise<string>;
+/** Calls a tool under its own name and returns its text and structured content as one string. */
+type CallRealTool = (tool: string, input: Record<string, unknown>) => Promise<string>;
 
 export interface RealServer {
   readonly name: string;
   readonly pin: string;
-  /** `bin` is where its command is, `folder` is its own. */
+  /** `bin` is the folder of its command, `folder` its own. */
   readonly entry: (bin: string, folder: string) => McpServerEntry;
-  /** Makes a call and returns what came of it; throws when that is not so. Without it the server is only listed. */
-  readonly prove?: (call: CallTool, folder: string) => Promise<string>;
+  /** Makes a call and returns its effect; throws if there is none. Without it the server is only listed. */
+  readonly prove?: (call: CallRealTool, folder: string) => Promise<string>;
 }
 
 function node(bin: string, command: string, ...args: string[]): McpServerEntry {
@@ -26,7 +26,7 @@ function assert(holds: boolean, what: string): string {
   return what;
 }
 
-/** The smallest file that is a PDF. */
+/** The smallest valid PDF. */
 const PDF =
   "%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
 
@@ -132,7 +132,7 @@ export const REAL_SERVERS: readonly RealServer[] = [
   },
 ];
 
-/** Has to be compiled; where it cannot be, PostgreSQL takes its place. */
+/** Has to be compiled; where that fails, PostgreSQL takes its place. */
 export const SQLITE: RealServer = {
   name: "sqlite",
   pin: "mcp-server-sqlite-npx@0.8.0",

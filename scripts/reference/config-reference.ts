@@ -51,7 +51,7 @@ function describe(key: string, node: SchemaNode): string[] {
   return [`| \`${key}\` | ${describeType(node)} | ${fallback} | ${node.description ?? ""} |`, ...each];
 }
 
-/** A map whose values are simple needs no rows of its own. */
+/** A map with simple values needs no rows of its own. */
 function describeEntries(key: string, entry: SchemaNode): string[] {
   return entry.properties === undefined ? [] : describe(`${key}.<name>`, entry);
 }
