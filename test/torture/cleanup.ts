@@ -1,7 +1,7 @@
 const open = new Set<() => void>();
 
 /**
- * Work that must be done however the run ends: at the end of the scope, or when the process exits,
+ * Registers work that must be done however the run ends: at the end of the scope, or when the process exits,
  * interrupted or failed. It is synchronous, because nothing else runs while a process exits.
  */
 export function registerCleanup(work: () => void): Disposable {
@@ -14,7 +14,7 @@ export function registerCleanup(work: () => void): Disposable {
 }
 
 process.on("exit", () => {
-  // Latest first: a child is ended before what it works on is unmounted.
+  // Latest first: a child must end before its disk is unmounted.
   for (const work of [...open].toReversed()) {
     try {
       work();

@@ -1,4 +1,4 @@
-/** What goes on all the time while owners are killed: clients that ask, and imports. */
+/** The load while owners are killed: clients that send requests, and imports. */
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -11,11 +11,11 @@ import { writeSmallExport } from "./small-export.ts";
 const ASK_EVERY_MS = 15;
 const IMPORT_EVERY_MS = 20;
 
-/** An MCP client that lists the tools over and over. It must never be told of an error. */
+/** An MCP client that lists the tools over and over. It must never get an error. */
 export class AskingClient {
   readonly errors: string[] = [];
   answers = 0;
-  /** When the latest request was sent that has its answer. */
+  /** The time of the latest request that was answered. */
   answeredUpTo = 0;
   #stopping = false;
   readonly #loop: Promise<void>;
@@ -44,10 +44,10 @@ export class AskingClient {
   }
 }
 
-/** Imports one small export after the other and keeps the ids of those that were acknowledged. */
+/** Imports small exports in sequence and records the ids of the acknowledged ones. */
 export class Importer {
   readonly acknowledged: string[] = [];
-  /** Those cut off by a kill: they may be there or not, but whole. */
+  /** Imports cut off by a kill: they may be present or not, but complete. */
   interrupted = 0;
   readonly errors: string[] = [];
   #lastAt = 0;
@@ -58,7 +58,7 @@ export class Importer {
     this.#loop = this.#work(home, join(folder, "small.pml"));
   }
 
-  /** Whether an import was acknowledged after the moment. */
+  /** True if an import was acknowledged after the moment. */
   isPast(moment: number): boolean {
     return this.#lastAt > moment || this.errors.length > 0;
   }
@@ -78,7 +78,7 @@ export class Importer {
         this.acknowledged.push(id);
         this.#lastAt = Date.now();
       } catch (error) {
-        // A daemon that answers with an error is another matter than one that was killed.
+        // Distinguishes a daemon that answers with an error from one that was killed.
         const refused = error instanceof PmlError && error.code !== "daemon_unreachable";
         if (refused) this.errors.push(`import failed: ${error.code}: ${error.message}`);
         this.interrupted += 1;

@@ -1,10 +1,10 @@
 /**
- * Writes until the disk is full, shows that reading still works, waits for space, and writes on.
+ * Writes until the disk is full, shows that reading still works, waits for space, and continues writing.
  *
  *     node disk-filler.ts <home>
  *
- * It says `ack <id>`, `full <sqlstate> <message>`, `read <rows>`, `resumed <count>` and `closed`, and
- * goes on with each line it gets on stdin.
+ * Prints `ack <id>`, `full <sqlstate> <message>`, `read <rows>`, `resumed <count>` and `closed`, and takes the next step
+ * with each line on stdin.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { verifyTransactions, writeTransaction } from "./transactions.ts";
 import type { Db } from "../../src/db/client.ts";
 
 const ENTRY_BYTES = 20_000;
-/** Writers do not stop asking because the disk is full, and the engine must stand that. */
+/** Writers keep trying while the disk is full, and the engine must survive that. */
 const ATTEMPTS_WHILE_FULL = 200;
 const ENTRIES_AFTERWARDS = 100;
 

@@ -20,7 +20,7 @@ export const diskFull: TortureCase = {
     if (reason !== undefined) return cannotRun(reason);
     const problems: string[] = [];
     const table: Record<string, Cell>[] = [];
-    const run = async (name: string, scene: Scene): Promise<void> => {
+    const run = async (name: string, scene: DiskScene): Promise<void> => {
       using disk = mountSmallDisk();
       const found: string[] = [];
       table.push({ scene: name, ...(await scene(disk, found)), problems: found.length });
@@ -37,7 +37,7 @@ export const diskFull: TortureCase = {
   },
 };
 
-type Scene = (disk: SmallDisk, found: string[]) => Promise<Record<string, Cell>>;
+type DiskScene = (disk: SmallDisk, found: string[]) => Promise<Record<string, Cell>>;
 
 const DISK_MB = 160;
 /** A new database takes 40 MB of it. */
@@ -53,7 +53,7 @@ const ENTRIES_AFTERWARDS = 100;
 interface SmallDisk extends Disposable {
   readonly home: string;
   readonly ledger: Ledger;
-  /** Takes space away until it is freed. */
+  /** Occupies space until `free`. */
   takeAway(megabytes: number): void;
   free(): void;
 }
@@ -93,8 +93,8 @@ async function fillAndFree(disk: SmallDisk, room: number, found: string[]): Prom
 }
 
 /**
- * A database without room for its log cannot go on, so there the process may end: the next one
- * recovers. It may not be silent, though, and it may not end for want of room for data.
+ * A database without room for its WAL cannot continue, so the process may end there and the next one recovers. It must
+ * report the reason, though, and must not end for want of room for data.
  */
 function checkWhileFull(filler: FillerProcess, full: "said" | "ended" | "hangs", found: string[]): void {
   const others = filler.said("full").filter((text) => !text.startsWith(NO_SPACE));
@@ -114,7 +114,7 @@ async function killWhileFull(disk: SmallDisk, found: string[]): Promise<Record<s
   const full = await filler.waitFor("waiting", FULL_LIMIT_MS);
   await filler.kill();
   const meanwhile = await inspect({ home: disk.home, ledgerPath: disk.ledger.path, engine: "ours" });
-  // It may open or not, but it must say which.
+  // It may open or not, but it must report which.
   if (!meanwhile.opened && !meanwhile.reason.includes("did not open")) found.push(meanwhile.reason);
   disk.free();
   const process = `${full === "said" ? "answers" : full}, then ${meanwhile.opened ? "opens" : "says so"}`;
@@ -139,7 +139,7 @@ async function inspectAfterwards(
   return { ...numbers, lost: findings.lost, corrupt: indexes.corrupt.length };
 }
 
-function firstStart(free: number): Scene {
+function firstStart(free: number): DiskScene {
   return async (disk, found) => {
     disk.takeAway(DISK_MB - free);
     const { code, stdout } = await runPml(["serve", "--json"], { home: disk.home, cwd: "/" });

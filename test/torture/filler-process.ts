@@ -6,10 +6,10 @@ import type { Readable, Writable } from "node:stream";
 import { until } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 
-/** How a wait for the filler ended: it said the word, it was gone, or it neither spoke nor ended. */
+/** How a wait for the filler ended: it printed the word, it exited, or neither. */
 export type Waited = "said" | "ended" | "hangs";
 
-/** A running disk filler, seen from the process that gives and takes the space. */
+/** A running disk filler, seen from the process that controls the space. */
 export class FillerProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #ended: Promise<void>;
@@ -22,13 +22,13 @@ export class FillerProcess {
     const program = join(import.meta.dirname, "disk-filler.ts");
     this.#child = spawn(process.execPath, [program, home], { stdio: ["pipe", "pipe", "pipe"] });
     this.#cleanup = registerCleanup(() => this.#child.kill("SIGKILL"));
-    this.#child.stdin.on("error", () => undefined); // it may be gone already, which the wait after it tells
+    this.#child.stdin.on("error", () => undefined); // it may have exited, which the next wait reports
     this.#child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
     createInterface({ input: this.#child.stdout }).on("line", (line) => this.#note(line));
     this.#ended = once(this.#child, "close").then(() => void (this.#running = false));
   }
 
-  /** What it said after the word, each time. */
+  /** Returns the text after the word, for each time it was printed. */
   said(word: string): readonly string[] {
     return this.#said.get(word) ?? [];
   }

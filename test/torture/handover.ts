@@ -8,7 +8,7 @@ import { findDaemons, findOwners, killCommands, tryToOwn } from "./owners.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../support/random.ts";
 import { countImportedRows, ROWS_PER_IMPORT } from "./small-export.ts";
-import { cannotRun, type CaseOptions, type Outcome, type TortureCase } from "./torture-case.ts";
+import { cannotRun, type CaseOptions, type CaseOutcome, type TortureCase } from "./torture-case.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
 export const handover: TortureCase = {
@@ -26,7 +26,7 @@ const CLIENTS = 4;
 const HANDOVER_LIMIT_MS = 60_000;
 const WORKING_MS = { least: 200, most: 1_200 };
 
-async function runHandover(folder: string, { rounds, seed, say }: CaseOptions): Promise<Outcome> {
+async function runHandover(folder: string, { rounds, seed, say }: CaseOptions): Promise<CaseOutcome> {
   const home = join(folder, "home");
   using _commands = registerCleanup(() => killCommands(home));
   const random = new Random(seed);
@@ -69,13 +69,13 @@ async function runHandover(folder: string, { rounds, seed, say }: CaseOptions): 
   };
 }
 
-/** All at once, so that they also race for the first start. */
+/** Connects all at once, so that they also race for the first start. */
 async function connectAll(home: string, stack: AsyncDisposableStack): Promise<AskingClient[]> {
   const connect = async (): Promise<AskingClient> => new AskingClient(stack.use(await connectClient(home)).client);
   return Promise.all(Array.from({ length: CLIENTS }, connect));
 }
 
-/** Kills the owner and returns how long the last of the clients then waited for an answer. */
+/** Kills the owner and returns how long the slowest client then waited for an answer. */
 async function killOwner(
   home: string,
   clients: readonly AskingClient[],
@@ -102,7 +102,7 @@ async function killOwner(
   return took;
 }
 
-/** Looks all the time: two owners would be there for a moment only. */
+/** Polls all the time: two owners would coexist for a moment only. */
 class OwnerWatch implements Disposable {
   readonly problems: string[] = [];
   readonly #timer: NodeJS.Timeout;

@@ -1,4 +1,4 @@
-/** Whether heap and indexes agree, page by page: what a lost or torn write breaks first. */
+/** Checks that heap and indexes agree, page by page: a lost or torn write breaks that first. */
 import { PGlite } from "@electric-sql/pglite";
 import { amcheck } from "@electric-sql/pglite/contrib/amcheck";
 import { DurableFS, durableOptions } from "../../src/db/durable-fs.ts";
@@ -22,7 +22,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   heap: "SELECT blkno, offnum, msg FROM verify_heapam($1::regclass)",
 };
 
-/** Opens the closed data directory by itself, with the checking extension, and leaves it as it was. */
+/** Opens the closed data directory with the checking extension, and leaves it unchanged. */
 export async function checkIndexes(home: string): Promise<IndexReport> {
   using _ownership = acquireOwnership(home);
   const options = durableOptions(new DurableFS(dataDirectory(home)));
@@ -52,7 +52,7 @@ function checkRelation(engine: PGlite, { name, check }: Relation): Promise<strin
   });
 }
 
-/** What is corrupt makes its check fail, which must not end the transaction the others run in. */
+/** A corrupt relation makes its check fail, which must not abort the transaction of the others. */
 async function withinSavepoint(engine: PGlite, name: string, check: () => Promise<string[]>): Promise<string[]> {
   await engine.exec("SAVEPOINT before_check");
   try {
@@ -66,7 +66,7 @@ async function withinSavepoint(engine: PGlite, name: string, check: () => Promis
   }
 }
 
-/** A check can also fail because the engine does: then nothing was found out. */
+/** False if the check failed because the engine did, which proves nothing. */
 function isCorruption(error: unknown): error is Error {
   return error instanceof Error && "severity" in error && error.severity === "ERROR";
 }
@@ -76,7 +76,7 @@ const GIN_COLUMNS = [
   { table: "capability_versions", column: "tools_used" },
 ];
 
-/** What the index finds for each element must be what reading the whole table finds. */
+/** Checks that the index finds the same rows for each element as a scan of the whole table. */
 function compareGinScans(engine: PGlite, { table, column }: (typeof GIN_COLUMNS)[number]): Promise<string[]> {
   const query = `SELECT md5(string_agg(t.ctid::text, '' ORDER BY t.ctid)) AS found FROM ${table} AS t WHERE ${column} @> ARRAY[$1]`;
   return withinSavepoint(engine, `${table}.${column}`, async () => {

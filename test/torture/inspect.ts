@@ -1,6 +1,6 @@
 /**
- * Opens a database that was mistreated and says what is left of it, as one JSON line. A process of its
- * own, because an engine that cannot recover aborts its process.
+ * Opens a database after a fault and prints its state as one JSON line. Runs as a separate process, because an engine
+ * that cannot recover aborts its process.
  *
  *     node inspect.ts <home> <ledger> <ours|default>
  */
@@ -8,13 +8,13 @@ import { engineKinds, openEngine } from "./engine.ts";
 import { checkIndexes } from "./index-check.ts";
 import { readLedger } from "./ledger.ts";
 import { verifyTransactions } from "./transactions.ts";
-import type { Findings } from "./transactions.ts";
+import type { DatabaseFindings } from "./transactions.ts";
 
 const [home = "", ledger = "", wanted = ""] = process.argv.slice(2);
 const kind = engineKinds.find((known) => known === wanted);
 if (home === "" || kind === undefined) throw new Error("usage: inspect.ts <home> <ledger> <ours|default>");
 
-async function verify(engineKind: (typeof engineKinds)[number]): Promise<Findings> {
+async function verify(engineKind: (typeof engineKinds)[number]): Promise<DatabaseFindings> {
   await using engine = await openEngine(home, engineKind);
   return await verifyTransactions(engine.db, readLedger(ledger));
 }
@@ -22,5 +22,5 @@ async function verify(engineKind: (typeof engineKinds)[number]): Promise<Finding
 const findings = await verify(kind);
 const indexes = await checkIndexes(home);
 console.log(JSON.stringify({ findings, indexes }));
-// The engine that checked lives on in this thread; nothing is left for it to do.
+// The engine of the check still runs in this thread.
 process.exit(0);

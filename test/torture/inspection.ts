@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { registerCleanup } from "./cleanup.ts";
 import type { EngineKind } from "./engine.ts";
 import type { IndexReport } from "./index-check.ts";
-import type { Findings } from "./transactions.ts";
+import type { DatabaseFindings } from "./transactions.ts";
 
 const LIMIT_MS = 120_000;
 
 export type Inspection =
-  | { readonly opened: true; readonly findings: Findings; readonly indexes: IndexReport }
+  | { readonly opened: true; readonly findings: DatabaseFindings; readonly indexes: IndexReport }
   | { readonly opened: false; readonly reason: string };
 
 export interface InspectOptions {
@@ -33,10 +33,10 @@ export async function inspect({ home, ledgerPath, engine }: InspectOptions): Pro
   const [code] = (await once(child, "close")) as [number | null];
   const last = stdout.trim().split("\n").at(-1) ?? "";
   if (code !== 0 || !last.startsWith("{")) return { opened: false, reason: describeFailure(code, stderr) };
-  return { opened: true, ...(JSON.parse(last) as { findings: Findings; indexes: IndexReport }) };
+  return { opened: true, ...(JSON.parse(last) as { findings: DatabaseFindings; indexes: IndexReport }) };
 }
 
-/** An uncaught error is printed below the line of source it came from, which may be minified. */
+/** Node prints an uncaught error below its line of source, which may be minified. */
 function describeFailure(code: number | null, stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   const message = lines.find((line) => /^(\w*Error|error|RuntimeError)\b.*:/.test(line) && line.length < 1_000);

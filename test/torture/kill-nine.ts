@@ -3,7 +3,7 @@ import { inspect } from "./inspection.ts";
 import { Ledger } from "./ledger.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../support/random.ts";
-import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { isIntact } from "./transactions.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 import { WriterProcess } from "./writer-process.ts";
@@ -20,10 +20,10 @@ export const killNine: TortureCase = {
 
 export interface KillReport {
   rounds: number;
-  /** Rounds in which the end came while the database was still being opened. */
+  /** Rounds that ended while the database was still being opened. */
   endedWhileOpening: number;
   acknowledged: number;
-  /** Committed, but ended before it could say so. */
+  /** Committed, but killed before the acknowledgement. */
   unacknowledged: number;
   lost: number;
   half: number;
@@ -39,12 +39,12 @@ export interface KillReport {
 export type KillOptions = Pick<CaseOptions, "rounds" | "seed" | "say">;
 
 const INSPECT_EVERY = 20;
-/** Recovery itself is interrupted now and then: it must be able to start over. */
+/** Interrupts recovery itself now and then: it must be able to start over. */
 const END_WHILE_OPENING_EVERY = 10;
 const WRITING_MS = { least: 5, most: 400 };
 const OPENING_MS = { least: 50, most: 900 };
 
-/** One PML_HOME goes through all rounds, so that damage would add up. */
+/** Uses one PML_HOME for all rounds, so that damage would accumulate. */
 export async function runKillRounds({ rounds, seed, say }: KillOptions): Promise<KillReport> {
   using folder = makeWorkFolder("kill9");
   const started = performance.now();
@@ -101,7 +101,7 @@ async function inspectNow(home: string, ledger: Ledger, report: KillReport): Pro
   report.corrupt.push(...indexes.corrupt);
   report.problems.push(...indexes.corrupt.map((name) => `round ${report.rounds}: corrupt: ${name}`));
   report.unacknowledged = findings.committed - ledger.count;
-  // A writer has one transaction under way, so each end can hide one acknowledgement at most.
+  // A writer has one transaction in flight, so each kill can hide at most one acknowledgement.
   if (report.unacknowledged <= report.rounds) return;
   report.problems.push(`round ${report.rounds}: ${report.unacknowledged} transactions that nobody sent`);
 }
@@ -120,7 +120,7 @@ function emptyReport(): KillReport {
   return { ...numbers, ...more, corrupt: [], problems: [] };
 }
 
-function toOutcome({ problems, corrupt, ...numbers }: KillReport, { rounds }: CaseOptions): Outcome {
+function toOutcome({ problems, corrupt, ...numbers }: KillReport, { rounds }: CaseOptions): CaseOutcome {
   return {
     holds: problems.length === 0 && numbers.rounds === rounds,
     problems,

@@ -1,7 +1,7 @@
 /**
- * Loaded into a daemon before anything else (`node --import`): ends it, as hard as can be, before or after a
- * statement that a request makes it send to its database. The request says which one in a header. Statement 0
- * kills nobody: then all of them are noted, in the file that the environment names.
+ * Loaded into a daemon before anything else (`node --import`): kills it before or after a statement that a request
+ * sends to the database. A header of the request selects the statement. Statement 0 kills nothing and logs all
+ * statements to the file that the environment names.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
@@ -29,11 +29,11 @@ function watchRequests(): void {
   });
 }
 
-type Query = (this: pg.Client, ...values: unknown[]) => unknown;
+type ClientQuery = (this: pg.Client, ...values: unknown[]) => unknown;
 
 function watchStatements(): void {
-  const query = Reflect.get(pg.Client.prototype, "query") as Query;
-  const watched: Query = function (...values) {
+  const query = Reflect.get(pg.Client.prototype, "query") as ClientQuery;
+  const watched: ClientQuery = function (...values) {
     const [statement] = values;
     step("before", statement);
     const last = values.at(-1);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What the database has acknowledged, kept by the tester where no fault is injected. */
+/** The acknowledged ids, stored where no fault is injected. */
 export class Ledger {
   readonly path: string;
   readonly #ids: string[] = [];
@@ -20,7 +20,7 @@ export class Ledger {
   }
 }
 
-/** How a writer, which is a process of its own, learns what must be there. */
+/** Reads the ids that must be present, for a writer in another process. */
 export function readLedger(path: string): string[] {
   return readFileSync(path, "utf8").split("\n").filter(Boolean);
 }

@@ -1,4 +1,4 @@
-/** A disk in a file: an ext4 image on a loop device, whose state at any moment can be kept. */
+/** A disk in a file: an ext4 image on a loop device, whose state can be copied at any moment. */
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { registerCleanup } from "./cleanup.ts";
@@ -11,7 +11,7 @@ const IMAGE_BYTES = 512 * 1024 * 1024;
 export function createImage(path: string): void {
   writeFileSync(path, "");
   truncateSync(path, IMAGE_BYTES);
-  // Whatever mkfs leaves for later would be written by the kernel while the image is copied.
+  // Disables lazy initialisation: the kernel would write while the image is copied.
   runProgram("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", path);
 }
 
@@ -24,7 +24,7 @@ export interface MountedImage extends Disposable {
 export interface MountOptions {
   readonly image: string;
   readonly folder: string;
-  /** After how long ext4 commits its journal by itself. */
+  /** Interval after which ext4 commits its journal by itself. */
   readonly commitSeconds: number;
 }
 
@@ -42,8 +42,8 @@ export function mountImage({ image, folder, commitSeconds }: MountOptions): Moun
 const COPY_ATTEMPTS = 20;
 
 /**
- * What a power cut would leave now: everything that was handed to the device, nothing of what is still
- * in memory. A copy during which something reached the device is no single moment and is made again.
+ * Copies the state that a power cut would leave now: everything written to the device, nothing that is still in memory.
+ * Retries a copy during which something reached the device, because it is no single moment.
  */
 export function copyDevice({ image, device }: MountedImage, target: string): void {
   for (let attempt = 1; attempt <= COPY_ATTEMPTS; attempt += 1) {
@@ -58,7 +58,7 @@ export function copyImage(source: string, target: string): void {
   runProgram("cp", "--sparse=always", source, target);
 }
 
-/** Requests done, sectors written and requests under way, as the kernel counts them. */
+/** Returns completed requests, written sectors and requests in flight, as the kernel counts them. */
 function countWrites(device: string): string {
   const fields = readFileSync(`/sys/block/${basename(device)}/stat`, "utf8")
     .trim()

@@ -1,17 +1,15 @@
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type NamesState, readNamesState, sideOf } from "./names-state.ts";
-import { type Place, SwitchedDaemon } from "./switched-daemon.ts";
+import { type DaemonLocation, SwitchedDaemon, type ToolRequest } from "./switched-daemon.ts";
 
-/** Where the state before lies, and copies of it that may be mistreated. */
-export interface Places {
-  readonly base: Place;
-  copy(): Promise<Place>;
+/** The initial state, and disposable copies of it. */
+export interface StateCopies {
+  readonly base: DaemonLocation;
+  copy(): Promise<DaemonLocation>;
 }
 
-type Call = readonly [tool: string, input: Readonly<Record<string, unknown>>];
-
-const preparation: readonly Call[] = [
+const preparation: readonly ToolRequest[] = [
   ["learn:save", { name: "fs:a", code: "return 'a'", version_tag: "v1.0.0" }],
   ["learn:save", { name: "fs:b", code: "return 'b'", tags: ["io"] }],
   ["dns:rename", { name: "fs:b", newName: "fs:bb" }],
@@ -23,7 +21,7 @@ const changes = {
   merge: ["dns:merge", { sources: ["fs:a", "fs:bb"], name: "fs:e" }],
   version: ["dns:update", { name: "fs:a", code: "return 'a2'" }],
   archive: ["learn:archive", { name: "fs:a" }],
-} satisfies Readonly<Record<string, Call>>;
+} satisfies Readonly<Record<string, ToolRequest>>;
 
 export type Change = keyof typeof changes;
 export const CHANGES = Object.keys(changes) as Change[];
@@ -41,15 +39,15 @@ export interface KillResult {
   readonly problems: readonly string[];
 }
 
-export interface KillOptions {
+export interface NameKillOptions {
   readonly chosen: readonly Change[];
-  /** 1: at every position. */
+  /** 1 kills at every position. */
   readonly every: number;
   readonly say: (line: string) => void;
 }
 
-/** Kills the daemon before and after every statement of each change, and looks at what is left. */
-export async function killEverywhere(places: Places, options: KillOptions): Promise<KillResult> {
+/** Kills the daemon before and after every statement of each change, and checks the result. */
+export async function killEverywhere(places: StateCopies, options: NameKillOptions): Promise<KillResult> {
   {
     await using daemon = await SwitchedDaemon.start(places.base);
     for (const [tool, input] of preparation) {
@@ -68,15 +66,15 @@ export async function killEverywhere(places: Places, options: KillOptions): Prom
 }
 
 async function killChange(
-  places: Places,
+  places: StateCopies,
   change: Change,
-  { every, say }: KillOptions,
+  { every, say }: NameKillOptions,
 ): Promise<{ readonly counts: KillCounts; readonly problems: readonly string[] }> {
   const [tool, input] = changes[change];
   const first = await places.copy();
   const before = await readNamesState(first);
   const { statements, after } = await undisturbed(first, tool, input);
-  const positions = statements.length + 1; // the last one: after the answer
+  const positions = statements.length + 1; // the last one is after the answer
   const sides = { before: 0, after: 0 };
   const problems: string[] = [];
   let killed = 0;
@@ -100,14 +98,14 @@ async function killChange(
 
 const PROGRESS_EVERY = 10;
 
-/** The last position is always among them. */
+/** Always includes the last position. */
 function next(position: number, last: number, every: number): number {
   return position === last ? last + 1 : Math.min(last, position + every);
 }
 
 async function undisturbed(
-  place: Place,
-  ...[tool, input]: Call
+  place: DaemonLocation,
+  ...[tool, input]: ToolRequest
 ): Promise<{ readonly statements: readonly string[]; readonly after: NamesState }> {
   let statements: string[];
   {
@@ -119,15 +117,15 @@ async function undisturbed(
   return { statements, after: await readNamesState(place) };
 }
 
-async function killAt(place: Place, [tool, input]: Call, position: number): Promise<void> {
+async function killAt(place: DaemonLocation, [tool, input]: ToolRequest, position: number): Promise<void> {
   const daemon = await SwitchedDaemon.start(place);
   await daemon.call(tool, input, position);
-  // What else the daemon does meanwhile shifts positions a little: then it is killed after the answer.
+  // Other work of the daemon shifts positions a little: it is then killed after the answer.
   await daemon.kill();
 }
 
-/** Copies of a folder. */
-export function embeddedPlaces(folder: string): Places {
+/** Copies a folder. */
+export function embeddedCopies(folder: string): StateCopies {
   const base = join(folder, "base");
   const used = join(folder, "used");
   mkdirSync(base);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Place, SwitchedDaemon, type ToolAnswer } from "./switched-daemon.ts";
+import { type DaemonLocation, SwitchedDaemon, type ToolAnswer, type ToolRequest } from "./switched-daemon.ts";
 
 export interface RaceResult {
   readonly problems: readonly string[];
@@ -7,20 +7,19 @@ export interface RaceResult {
 }
 
 /**
- * For how long another gateway may go on serving what a name meant before. A notification of the database ends
- * it within milliseconds; should one be lost, the version of the scope is read every three seconds.
+ * Limit for another gateway to serve the former meaning of a name. A notification of the database ends it within
+ * milliseconds; if one is lost, the version of the scope is read every three seconds.
  */
 const WINDOW_MS = 4_000;
 const POLL_EVERY_MS = 2;
 
-type Contest = (name: string, round: number) => readonly [one: Attempt, two: Attempt];
-type Attempt = readonly [tool: string, input: Readonly<Record<string, unknown>>];
+type Contest = (name: string, round: number) => readonly [one: ToolRequest, two: ToolRequest];
 
-const create = (name: string, round: number, who: string): Attempt => [
+const create = (name: string, round: number, who: string): ToolRequest => [
   "learn:save",
   { name, code: `return "${who} ${round}"` },
 ];
-const rename = (name: string, round: number, who: string): Attempt => [
+const rename = (name: string, round: number, who: string): ToolRequest => [
   "dns:rename",
   { name: `util:${who}_${round}`, newName: name },
 ];
@@ -36,8 +35,13 @@ export interface RaceOptions {
   readonly say: (line: string) => void;
 }
 
-/** Two daemons on one database want the same name at the same time; then one renames what the other has in use. */
-export async function raceReplicas(places: readonly [Place, Place], { rounds, say }: RaceOptions): Promise<RaceResult> {
+/**
+ * Two daemons on one database claim the same name at the same time; then one renames a name that the other has cached.
+ */
+export async function raceReplicas(
+  places: readonly [DaemonLocation, DaemonLocation],
+  { rounds, say }: RaceOptions,
+): Promise<RaceResult> {
   await using one = await SwitchedDaemon.start(places[0]);
   await using two = await SwitchedDaemon.start(places[1]);
   const race = new Race(one, two);
@@ -63,9 +67,9 @@ const PROGRESS_EVERY = 50;
 class Race {
   readonly problems: string[] = [];
   readonly wins = { one: 0, two: 0 };
-  /** How long after the answer to a rename the last call was made that the other daemon served the old way. */
+  /** Times after the answer to a rename of the last call that the other daemon served the old way. */
   readonly staleMs: number[] = [];
-  /** And how long after it the first one that it served the new way: the window closed in between. */
+  /** Times of the first call that it served the new way: the window closed in between. */
   readonly freshMs: number[] = [];
   readonly #one: SwitchedDaemon;
   readonly #two: SwitchedDaemon;
@@ -94,7 +98,7 @@ class Race {
     if (first !== second) this.problems.push(`race ${round}: the two gateways answer ${first} and ${second}`);
   }
 
-  /** The second daemon has the name in its cache when the first one renames it. */
+  /** Renames on the first daemon while the second one has the name in its cache. */
   async renameInUse(round: number): Promise<void> {
     const [name, renamed] = [contested(round), `util:renamed_${round}`];
     const asked = { name: `cap:${name}`, isFresh: ({ warnings }: ToolAnswer): boolean => warnings !== undefined };

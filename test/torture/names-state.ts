@@ -5,17 +5,17 @@ import type { DatabaseClient } from "../../src/db/client.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { openPostgres } from "../../src/db/open-postgres.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
-import type { Place } from "./switched-daemon.ts";
+import type { DaemonLocation } from "./switched-daemon.ts";
 
-/** Everything that a change of names touches, without what differs from one time to the next. */
+/** All state that a change of names touches, without values that differ between runs. */
 export interface NamesState {
   readonly facts: unknown;
-  /** How often the scope was said to have changed. */
-  readonly told: number;
+  /** Version of the scope, which counts its notifications. */
+  readonly scopeVersion: number;
 }
 
-/** Nobody else may have the place open. */
-export async function readNamesState({ home, database }: Place): Promise<NamesState> {
+/** Reads the state; no process may have the database open. */
+export async function readNamesState({ home, database }: DaemonLocation): Promise<NamesState> {
   setEngineFlags();
   await using stack = new AsyncDisposableStack();
   return await readState(
@@ -27,11 +27,11 @@ export async function readNamesState({ home, database }: Place): Promise<NamesSt
   );
 }
 
-/** What is in `state` is what was before, or what is there when nobody is killed; anything else is neither. */
+/** Compares a state with those before and after an undisturbed change; undefined if it equals neither. */
 export function sideOf(state: NamesState, before: NamesState, after: NamesState): "before" | "after" | undefined {
   if (isDeepStrictEqual(state.facts, before.facts)) return "before";
-  // a change that nobody is told of would be served the old way by other gateways
-  return isDeepStrictEqual(state.facts, after.facts) && state.told > before.told ? "after" : undefined;
+  // Other gateways would keep serving the old state without a notification.
+  return isDeepStrictEqual(state.facts, after.facts) && state.scopeVersion > before.scopeVersion ? "after" : undefined;
 }
 
 async function readState({ db }: DatabaseClient): Promise<NamesState> {
@@ -47,8 +47,8 @@ async function readState({ db }: DatabaseClient): Promise<NamesState> {
       FROM capability_source s JOIN capability_records r ON (r.org, r.id) = (s.org, s.record_id)),
     'calls', (SELECT count(*) FROM capability_dependency),
     'audit', (SELECT jsonb_agg(jsonb_build_array(action, subject) ORDER BY at, id) FROM audit_log WHERE action LIKE 'capability.%')) AS facts,
-    (SELECT coalesce(sum(version), 0)::int FROM scope_version) AS told`.execute(db);
+    (SELECT coalesce(sum(version), 0)::int FROM scope_version) AS "scopeVersion"`.execute(db);
   const [state] = rows;
-  if (state === undefined) throw new Error("the state of names gave no row");
+  if (state === undefined) throw new Error("the query for the names returned no row");
   return state;
 }

@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openPostgres } from "../../src/db/open-postgres.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
-import { CHANGES, embeddedPlaces, killEverywhere, type KillResult, type Places } from "./names-kills.ts";
+import { CHANGES, embeddedCopies, killEverywhere, type KillResult, type StateCopies } from "./names-kills.ts";
 import { raceReplicas, type RaceResult } from "./names-races.ts";
-import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
-/** With as many rounds the daemon is killed at every statement; with fewer at as many of them in proportion. */
+/** Rounds that kill the daemon at every statement; fewer rounds skip statements in proportion. */
 const ALL = 1_000;
 
 export const names: TortureCase = {
@@ -19,35 +19,35 @@ export const names: TortureCase = {
     using folder = makeWorkFolder("names");
     const engines = chosenOf(options, ["pglite", "postgres", "races"] as const);
     const kill = { chosen: chosenOf(options, CHANGES), every: Math.ceil(ALL / options.rounds), say: options.say };
-    const table: Outcome["table"][number][] = [];
+    const table: CaseOutcome["table"][number][] = [];
     const problems: string[] = [];
     const add = (engine: string, { counts, problems: found }: KillResult): void => {
       table.push(...counts.map((each) => ({ engine, ...each })));
       problems.push(...found);
     };
-    if (engines.includes("pglite")) add("PGlite", await killEverywhere(embeddedPlaces(folder.path), kill));
+    if (engines.includes("pglite")) add("PGlite", await killEverywhere(embeddedCopies(folder.path), kill));
     if (engines.includes("postgres") || engines.includes("races")) {
       await using server = await startPostgres();
       if (engines.includes("postgres"))
-        add("PostgreSQL", await killEverywhere(await serverPlaces(server, folder.path), kill));
+        add("PostgreSQL", await killEverywhere(await serverCopies(server, folder.path), kill));
       if (engines.includes("races")) {
         const races = await raceOn(server, folder.path, options);
         table.push({ engine: "PostgreSQL", ...races.table });
         problems.push(...races.problems);
       }
     }
-    return { holds: problems.length === 0, problems, table } satisfies Outcome;
+    return { holds: problems.length === 0, problems, table } satisfies CaseOutcome;
   },
 };
 
-/** Those of a kind that were asked for; all of them where none of the kind was. */
+/** Returns the requested parts of a kind, or all of them if none was requested. */
 function chosenOf<Part extends string>({ only }: CaseOptions, parts: readonly Part[]): readonly Part[] {
   const chosen = parts.filter((part) => only.includes(part));
   return chosen.length === 0 ? parts : chosen;
 }
 
-/** Databases of one server, all used by daemons of one folder, one after the other. */
-async function serverPlaces(server: PostgresServer, folder: string): Promise<Places> {
+/** Databases of one server, used in sequence by daemons of one folder. */
+async function serverCopies(server: PostgresServer, folder: string): Promise<StateCopies> {
   const home = join(folder, "server");
   mkdirSync(home);
   const create = async (name: string, template: string): Promise<void> => {

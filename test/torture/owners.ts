@@ -1,17 +1,17 @@
-/** Who works on a PML_HOME, as the kernel knows it. */
+/** Finds the processes of a PML_HOME through the kernel. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { dataDirectory } from "../../src/db/open-embedded.ts";
 import { PmlError } from "../../src/base/errors.ts";
 
-/** Processes that have files of the database open: more than one at a time destroys it. */
+/** Finds processes with open files of the database: more than one at a time destroys it. */
 export function findOwners(home: string): number[] {
   const data = `${dataDirectory(home)}/`;
   return listProcesses().filter((pid) => openFiles(pid).some((path) => path.startsWith(data)));
 }
 
-/** Daemons that were started for the PML_HOME, whatever they do at the moment. */
+/** Finds daemons started for the PML_HOME, whatever their state. */
 export function findDaemons(home: string): number[] {
   return findCommands(home, "serve");
 }
@@ -24,7 +24,7 @@ function findCommands(home: string, command: "mcp" | "serve"): number[] {
   });
 }
 
-/** What somebody hears who wants to own it as well; undefined when the lock was free. */
+/** Returns the error for a second owner; undefined if the lock was free. */
 export function tryToOwn(home: string): PmlError | undefined {
   try {
     using _ownership = acquireOwnership(home);
@@ -35,7 +35,7 @@ export function tryToOwn(home: string): PmlError | undefined {
   }
 }
 
-/** Ends what was started for the PML_HOME: shims first, because they would start the next daemon. */
+/** Kills all processes of the PML_HOME: shims first, because they would start the next daemon. */
 export function killCommands(home: string): void {
   for (const command of ["mcp", "serve"] as const) {
     for (const pid of findCommands(home, command)) attempt(() => process.kill(pid, "SIGKILL"));
@@ -55,7 +55,7 @@ function openFiles(pid: number): string[] {
   return descriptors.flatMap((descriptor) => attempt(() => readlinkSync(join(folder, descriptor))) ?? []);
 }
 
-/** Processes come and go while they are looked at. */
+/** Processes come and go meanwhile. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

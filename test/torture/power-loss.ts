@@ -51,11 +51,11 @@ interface CutReport {
 }
 
 const CONTROL_ROUNDS = 10;
-/** Then a new disk is taken, and the cut comes during its first start. */
+/** Takes a new disk every few rounds, and cuts during its first start. */
 const NEW_DISK_EVERY = 5;
 const WRITING_MS = { least: 20, most: 1_500 };
 const FIRST_START_MS = { least: 50, most: 2_500 };
-/** With a long interval only what was synced is on the disk; with a short one, more and in another order. */
+/** With a long interval only synced data is on the disk; with a short one more, and in another order. */
 const COMMIT_SECONDS = [600, 1];
 
 async function runPowerCuts(engine: EngineKind, { rounds, seed, say }: CaseOptions): Promise<CutReport> {
@@ -78,14 +78,14 @@ async function runPowerCuts(engine: EngineKind, { rounds, seed, say }: CaseOptio
   return report;
 }
 
-/** The disk that is in use, and what is cut from it. */
+/** The disk in use, and the power cuts. */
 class CutBench {
   readonly #root: string;
   readonly #engine: EngineKind;
   readonly #random: Random;
   #ledger: Ledger;
   #formerDisks = 0;
-  /** Whether what is on the disk can no longer be gone on with. */
+  /** True if the content of the disk can no longer be used. */
   broken = false;
 
   constructor(root: string, engine: EngineKind, random: Random) {
@@ -95,12 +95,12 @@ class CutBench {
     this.#ledger = new Ledger(this.#path("ledger"));
   }
 
-  /** Over all disks there were. */
+  /** Counts over all disks. */
   get acknowledged(): number {
     return this.#formerDisks + this.#ledger.count;
   }
 
-  /** The control starts from a database that is safely on its disk: it is tested for its commits alone. */
+  /** Starts the control from a durable database: only its commits are under test. */
   async prepareBase(): Promise<void> {
     createImage(this.#path("base.img"));
     using mounted = mountImage({ image: this.#path("base.img"), folder: this.#path("disk"), commitSeconds: 5 });
@@ -115,7 +115,7 @@ class CutBench {
     else createImage(this.#path("disk.img"));
   }
 
-  /** Goes on with the disk as the cut left it, as a machine does that is switched on again. */
+  /** Continues with the disk as the cut left it, like a machine that is switched on again. */
   async cutPower(firstStart: boolean, commitSeconds: number): Promise<Inspection> {
     await this.#writeUntilCut(firstStart, commitSeconds);
     renameSync(this.#path("cut.img"), this.#path("disk.img"));
@@ -135,7 +135,7 @@ class CutBench {
     await writer.freeze();
     if (!writer.running) throw new Error(`the writer ended before the cut: ${writer.stderr}`);
     copyDevice(mounted, this.#path("cut.img"));
-    // It has not moved since: what it acknowledged by now is what it had acknowledged at the cut.
+    // It was frozen at the cut: it acknowledged nothing since.
     await writer.kill();
     this.#ledger.add(writer.acknowledged);
   }

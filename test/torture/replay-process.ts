@@ -1,6 +1,6 @@
 /**
- * One life of a daemon that runs a program, for the torture of replay. With a position it kills itself
- * there, as hard as can be; without one it goes on with whatever was interrupted, and tells how that ended.
+ * One life of a daemon that runs a program, for the replay case. With a position it kills itself there with SIGKILL;
+ * without one it resumes the interrupted run and prints its outcome.
  *
  *     replay-process.ts <home> <program> <intent> <position|0|learn|recover>
  */
@@ -24,7 +24,7 @@ const step = (): void => {
   if (position === last) process.kill(process.pid, "SIGKILL");
 };
 
-/** Puts something around a method, for all objects of a class. */
+/** Wraps a method for all objects of a class. */
 function replaceMethod<T extends object, K extends keyof T>(
   prototype: T,
   name: K,
@@ -37,7 +37,7 @@ function replaceMethod<T extends object, K extends keyof T>(
   } as T[K];
 }
 
-/** Every entry, every write and both ends of every call are positions. */
+/** Makes every entry, every write and both ends of every call a position. */
 function countPositions(): void {
   const journal = Journal.prototype;
   replaceMethod(journal, "append", (append) => (...args) => {
@@ -70,7 +70,7 @@ async function run(code: string, name?: string): Promise<ExecuteAnswer> {
   return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, naming: { name } }, reach);
 }
 
-/** The run that was interrupted; what is in doubt in it is not repeated. */
+/** Resumes the interrupted run without repeating calls in doubt. */
 async function recover(): Promise<unknown> {
   const deadline = Date.now() + 30_000;
   for (;;) {

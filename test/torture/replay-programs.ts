@@ -1,4 +1,4 @@
-/** Programs whose runs are interrupted everywhere. Each key is added once, however often the run is. */
+/** Programs whose runs are interrupted everywhere. Each key is added once, however often the run is resumed. */
 export const replayPrograms: Readonly<Record<string, string>> = {
   sequence: `
     const a = await mcp.counting.read({ key: "start" });
@@ -40,7 +40,7 @@ export const replayPrograms: Readonly<Record<string, string>> = {
     return twice;`,
 };
 
-/** What the nested program calls; it is learned before the interruptions begin. */
+/** The capability that the nested program calls; learned before the interruptions begin. */
 export const innerProgram = `
   await mcp.counting.add({ key: args.prefix + "-a" });
   await mcp.counting.read({ key: args.prefix });

@@ -6,7 +6,7 @@ import { openPostgres } from "../../src/db/open-postgres.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
 import { replayPrograms } from "./replay-programs.ts";
-import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
 export const replay: TortureCase = {
@@ -33,7 +33,7 @@ export const replay: TortureCase = {
       { engine: "PGlite", ...pglite.counts },
       { engine: "PostgreSQL", ...postgres.counts },
     ];
-    return { holds: problems.length === 0, problems, table } satisfies Outcome;
+    return { holds: problems.length === 0, problems, table } satisfies CaseOutcome;
   },
 };
 
@@ -49,7 +49,7 @@ interface ReplayCounts {
   inDoubt: number;
 }
 
-/** At most `rounds` positions, spread evenly over all programs. */
+/** Kills at up to `rounds` positions, spread evenly over all programs. */
 export async function killEverywhere(
   options: ReplayOptions,
 ): Promise<{ readonly counts: ReplayCounts; readonly problems: readonly string[] }> {
@@ -81,7 +81,7 @@ export async function killEverywhere(
 interface Moment {
   readonly program: string;
   readonly position: number;
-  /** What happens in a run that nobody disturbs. */
+  /** The effects of an undisturbed run. */
   readonly expected: readonly string[];
 }
 
@@ -125,7 +125,7 @@ async function killOnce({
   return isExplained ? undefined : `${where}: ended as ${JSON.stringify(ended)}`;
 }
 
-/** What only may happen once. */
+/** Effects that may happen only once. */
 function effects(file: string): string[] {
   return readFileSync(file, "utf8")
     .split("\n")
@@ -134,7 +134,7 @@ function effects(file: string): string[] {
 
 const LIFE_LIMIT_MS = 60_000;
 
-/** One process, to its end; what it said, unless it was killed. */
+/** Runs one process to its end and returns its output; undefined if it was killed. */
 async function live(home: string, program: string, intent: string, mode: string): Promise<unknown> {
   const script = join(import.meta.dirname, "replay-process.ts");
   const work = promisify(execFile)(process.execPath, [script, home, program, intent, mode], {

@@ -1,5 +1,5 @@
 /**
- * Fault injection: mistreats the store and the sandbox, and checks that their promises hold.
+ * Fault injection: damages the store and the sandbox, and checks that their promises hold.
  *
  *     npm run torture -- <name|all> [--rounds N] [--seed N] [--only PART,…] [--control]
  */
@@ -14,7 +14,7 @@ import { killNine } from "./kill-nine.ts";
 import { names } from "./names.ts";
 import { powerLoss } from "./power-loss.ts";
 import { sandbox } from "./sandbox.ts";
-import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
@@ -39,15 +39,15 @@ async function runCase(
   for (const problem of outcome.problems) say(problem);
   const path = cacheFolder(`torture-${[name, ...only].join("-")}.json`);
   mkdirSync(dirname(path), { recursive: true });
-  // Times mean little without how busy the machine was.
+  // Times mean little without the load of the machine.
   const document = { case: name, promise, rounds, seed, seconds, load: loadavg(), ...outcome };
   writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`);
   say(`${outcome.holds ? "holds" : "DOES NOT HOLD"} (${seconds} s, ${path})`);
   return outcome.holds;
 }
 
-/** A harness that fails has shown nothing, so the promise counts as broken. */
-function toOutcome(error: unknown): Outcome {
+/** A failure of the harness proves nothing, so the promise counts as broken. */
+function toOutcome(error: unknown): CaseOutcome {
   const reason = error instanceof Error ? String(error.stack) : String(error);
   return { holds: false, problems: [reason], table: [{ result: "the harness failed" }] };
 }

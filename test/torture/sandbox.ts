@@ -4,7 +4,7 @@ import type { ProcessSandbox } from "../../src/sandbox/sandbox.ts";
 import { type HostileProgram, hostilePrograms, judge, limitsFor, watchMemory } from "../support/hostile.ts";
 import { isAlive, openSandbox, runProgram } from "../support/sandbox.ts";
 import { Random } from "../support/random.ts";
-import type { CaseOptions, Outcome, TortureCase } from "./torture-case.ts";
+import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 
 export const sandbox: TortureCase = {
   name: "sandbox",
@@ -17,14 +17,14 @@ const AT_ONCE = 4;
 const HOSTILE_PERCENT = 4;
 const LIMITS = { cpuMs: 1_000, wallMs: 1_200 };
 const MOST_GROWTH_MB = 20;
-/** The cap of a child and what it may allocate between two looks at it. */
+/** The memory cap of a child plus its allocations between two measurements. */
 const MOST_CHILD_MB = 512 + 256;
 
-async function runSoak({ rounds, seed, say }: CaseOptions): Promise<Outcome> {
+async function runSoak({ rounds, seed, say }: CaseOptions): Promise<CaseOutcome> {
   const opened = openSandbox({ idleChildren: 2 });
   const soak = new Soak(opened, new Random(seed), say);
   try {
-    // What is allocated once is there after the first tenth.
+    // One-time allocations happen in the first tenth.
     await soak.run(Math.ceil(rounds / 10));
     const before = readHeapMb();
     await soak.run(rounds - Math.ceil(rounds / 10));

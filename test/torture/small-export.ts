@@ -1,11 +1,11 @@
-/** Exports of one capability each, to be imported through a daemon, and the way back. */
+/** Writes exports of one capability each, for imports through a daemon, and reads them back. */
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { ExportDigest, type ExportHeader, FORMAT_VERSION, formatRow } from "../../src/housekeeping/export-format.ts";
 
 const SCOPE = { org: "torture", project: "default" };
 
-/** The rows of one import: they are there together or not at all. */
+/** The rows of one import: all present or none. */
 function makeRows(id: string): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const { org, project } = SCOPE;
   const record = {
@@ -22,11 +22,11 @@ function makeRows(id: string): Readonly<Record<string, Readonly<Record<string, u
   const version = { org, record_id: id, version: 1, source_kind: "code", code_snippet: "return 1", source_hash: id };
   const stat = { org, record_id: id, usage_count: 1 };
   const entry = { org, id, project, action: "torture.import", subject: id, outcome: "success" };
-  // Columns that are left out take their defaults.
+  // Omitted columns take their defaults.
   return { capability_records: record, capability_versions: version, capability_stat: stat, audit_log: entry };
 }
 
-/** Writes the file and returns the id of the capability in it. */
+/** Writes the file and returns the id of its capability. */
 export function writeSmallExport(path: string): string {
   const id = randomUUID();
   const rows = Object.entries(makeRows(id));
@@ -45,7 +45,7 @@ export function writeSmallExport(path: string): string {
   return id;
 }
 
-/** How many rows an export has of each import; four is all of them. */
+/** Counts the rows of each import in an export; a complete one has four. */
 export function countImportedRows(path: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of readFileSync(path, "utf8").split("\n")) {

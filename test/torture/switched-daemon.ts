@@ -8,11 +8,13 @@ import { PML, testEnvironment, until } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 import { KILL_AT_HEADER, STATEMENTS_FILE } from "./kill-switch-names.ts";
 
-/** Where a daemon keeps its things, and its database where that is a server's. */
-export interface Place {
+/** The home of a daemon, and its database if that is on a server. */
+export interface DaemonLocation {
   readonly home: string;
   readonly database: string | undefined;
 }
+
+export type ToolRequest = readonly [tool: string, input: Readonly<Record<string, unknown>>];
 
 export interface ToolAnswer {
   readonly text: string;
@@ -22,7 +24,7 @@ export interface ToolAnswer {
 
 const START_LIMIT_MS = 60_000;
 
-/** A real daemon with a kill switch in it, and an MCP client of it. */
+/** A real daemon with a kill switch, and its MCP client. */
 export class SwitchedDaemon implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #statements: string;
@@ -36,8 +38,8 @@ export class SwitchedDaemon implements AsyncDisposable {
     this.#cleanup = registerCleanup(() => void child.kill("SIGKILL"));
   }
 
-  static async start({ home, database }: Place): Promise<SwitchedDaemon> {
-    rmSync(join(home, "daemon.json"), { force: true }); // of one that was killed
+  static async start({ home, database }: DaemonLocation): Promise<SwitchedDaemon> {
+    rmSync(join(home, "daemon.json"), { force: true }); // left by a killed daemon
     const statements = join(home, "statements");
     rmSync(statements, { force: true });
     const env = { [STATEMENTS_FILE]: statements, ...(database === undefined ? {} : { DATABASE_URL: database }) };
@@ -57,7 +59,7 @@ export class SwitchedDaemon implements AsyncDisposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** undefined where the daemon was killed on the way. */
+  /** Returns undefined if the daemon was killed during the call. */
   async call(name: string, input: Readonly<Record<string, unknown>>, killAt?: number): Promise<ToolAnswer | undefined> {
     this.#killAt = killAt;
     try {
@@ -74,7 +76,7 @@ export class SwitchedDaemon implements AsyncDisposable {
     }
   }
 
-  /** What was sent to the database since the call that was to kill nobody. */
+  /** Statements sent to the database since the call with position 0. */
   get statements(): string[] {
     return existsSync(this.#statements) ? readFileSync(this.#statements, "utf8").trim().split("\n") : [];
   }
@@ -93,7 +95,7 @@ export class SwitchedDaemon implements AsyncDisposable {
       this.#child.kill(signal);
       await exit;
     }
-    await this.#client?.close().catch(() => undefined); // it may notice first that nobody is there any more
+    await this.#client?.close().catch(() => undefined); // it may notice first that the daemon is gone
     this.#cleanup[Symbol.dispose]();
   }
 

@@ -1,4 +1,4 @@
-/** Transactions over the real tables, made so that any part of one that is missing can be seen. */
+/** Transactions over the real tables, built so that any missing part is detectable. */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Db } from "../../src/db/client.ts";
@@ -7,15 +7,15 @@ const ORG = "torture";
 const PROJECT = "default";
 const TAGS = 20;
 
-export interface Entry {
+export interface TortureTransaction {
   readonly id: string;
   /** An earlier record whose use this transaction counts. */
   readonly counted: string | undefined;
-  /** Random text: large ones are stored out of line, in a table of their own. */
+  /** Length of random text: long ones are stored out of line, in a TOAST table. */
   readonly bytes: number;
 }
 
-export async function writeTransaction(db: Db, { id, counted, bytes }: Entry): Promise<void> {
+export async function writeTransaction(db: Db, { id, counted, bytes }: TortureTransaction): Promise<void> {
   const tags = [...randomBytes(3)].map((byte) => `tag-${byte % TAGS}`);
   await db.transaction().execute(async (tx) => {
     await tx
@@ -68,24 +68,24 @@ export async function writeTransaction(db: Db, { id, counted, bytes }: Entry): P
   });
 }
 
-export interface Findings {
-  /** Committed transactions that are there. */
+export interface DatabaseFindings {
+  /** Committed transactions that are present. */
   readonly committed: number;
-  /** Acknowledged transactions that are not. */
+  /** Acknowledged transactions that are missing. */
   readonly lost: number;
-  /** Transactions of which only a part is there, or a part twice. */
+  /** Transactions that are partly present, or with a part twice. */
   readonly half: number;
-  /** Counters that differ from the number of transactions that counted. */
+  /** Counters that differ from the number of counting transactions. */
   readonly wrongCounters: number;
 }
 
-export function isIntact({ lost, half, wrongCounters }: Findings): boolean {
+export function isIntact({ lost, half, wrongCounters }: DatabaseFindings): boolean {
   return lost + half + wrongCounters === 0;
 }
 
-/** Compares the database with what it acknowledged, and with itself. */
-export async function verifyTransactions(db: Db, acknowledged: readonly string[]): Promise<Findings> {
-  const { rows } = await sql<Findings>`
+/** Compares the database with the acknowledged transactions and with itself. */
+export async function verifyTransactions(db: Db, acknowledged: readonly string[]): Promise<DatabaseFindings> {
+  const { rows } = await sql<DatabaseFindings>`
     SELECT
       (SELECT count(*)::int FROM capability_records WHERE org = ${ORG}) AS committed,
       (SELECT count(*)::int FROM unnest(string_to_array(${acknowledged.join(",")}, ',')::uuid[]) AS acknowledged (id)

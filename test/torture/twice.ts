@@ -30,7 +30,7 @@ export const twice: TortureCase = {
   },
 };
 
-/** Counts what was checked, by name, and keeps what did not hold. */
+/** Counts checks by name and records the failed ones. */
 class Checks {
   readonly problems: string[] = [];
   readonly #counts = new Map<string, { held: number; failed: number }>();
@@ -115,13 +115,13 @@ async function untilRunning(home: string): Promise<void> {
   await until("pml serve answers", async () => (await runPml(["status"], { home })).code === EXIT.ok, 60_000);
 }
 
-interface Serving {
+interface ServingProcess {
   readonly pid: number;
   readonly running: boolean;
   end(): Promise<void>;
 }
 
-function serve(home: string): Serving {
+function serve(home: string): ServingProcess {
   const child = spawnPml(["serve"], { home });
   child.stdout?.resume();
   child.stderr?.resume();

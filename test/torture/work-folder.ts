@@ -7,7 +7,7 @@ export interface WorkFolder extends Disposable {
   readonly path: string;
 }
 
-/** A folder that is gone afterwards, also when the run is interrupted. */
+/** Creates a folder that is removed afterwards, also when the run is interrupted. */
 export function makeWorkFolder(name: string): WorkFolder {
   const path = mkdtempSync(join(tmpdir(), `pml-torture-${name}-`));
   const cleanup = registerCleanup(() => rmSync(path, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { until } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 import type { EngineKind } from "./engine.ts";
-import type { Findings } from "./transactions.ts";
+import type { DatabaseFindings } from "./transactions.ts";
 
 const FIRST_ACK_LIMIT_MS = 60_000;
 
@@ -16,14 +16,14 @@ export interface WriterOptions {
   readonly engine: EngineKind;
 }
 
-/** A running writer, seen from the process that will end it. */
+/** A running writer, seen from the process that will kill it. */
 export class WriterProcess {
   readonly #child;
   readonly #ended: Promise<void>;
   readonly #cleanup: Disposable;
   readonly acknowledged: string[] = [];
-  /** What it found when it opened the database; undefined when it was ended before. */
-  findings: Findings | undefined;
+  /** Its findings when it opened the database; undefined if it was killed before. */
+  findings: DatabaseFindings | undefined;
   stderr = "";
   #running = true;
 
@@ -46,20 +46,20 @@ export class WriterProcess {
     return this.#running;
   }
 
-  /** Resolves with whether there was one: a writer that cannot open its database ends without. */
+  /** Resolves to false if there was none: a writer that cannot open its database exits without. */
   async firstAck(): Promise<boolean> {
     await until("the writer acknowledges", () => this.acknowledged.length > 0 || !this.#running, FIRST_ACK_LIMIT_MS);
     return this.acknowledged.length > 0;
   }
 
-  /** Ends it without warning and waits until all it said has arrived. */
+  /** Kills it without warning and waits until all its output has arrived. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;
     this.#cleanup[Symbol.dispose]();
   }
 
-  /** Stops it where it is. A thread inside a system call stops when that returns, so this waits for all. */
+  /** Freezes it. A thread inside a system call stops when that returns, so this waits for all threads. */
   async freeze(): Promise<void> {
     this.#child.kill("SIGSTOP");
     await until("every thread of the writer stands still", () => !this.#running || isStopped(this.pid));
@@ -68,7 +68,7 @@ export class WriterProcess {
   #note(line: string): void {
     const [word, rest = ""] = splitOnce(line);
     if (word === "ack") this.acknowledged.push(rest);
-    else if (word === "verified") this.findings = JSON.parse(rest) as Findings;
+    else if (word === "verified") this.findings = JSON.parse(rest) as DatabaseFindings;
   }
 }
 
@@ -77,7 +77,7 @@ function splitOnce(line: string): [string, string?] {
   return at === -1 ? [line] : [line.slice(0, at), line.slice(at + 1)];
 }
 
-/** The state follows the command's name, which is in brackets and may itself contain some. */
+/** The state follows the command's name, which is in brackets and may contain brackets itself. */
 function isStopped(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");

@@ -1,6 +1,6 @@
 /**
- * The process that is mistreated: opens the database, checks what was acknowledged before, then writes
- * until it is ended, and says on stdout what was acknowledged.
+ * The process under test: opens the database, checks the transactions acknowledged before, then writes until it is
+ * killed, and prints each acknowledged transaction.
  *
  *     node writer.ts <home> <ledger> <ours|default>
  */
@@ -16,7 +16,7 @@ const CHECKPOINT_EVERY = 40;
 const VACUUM_EVERY = 150;
 const LARGE_EVERY = 10;
 
-/** Straight to the descriptor: what is written has left this process before the next statement runs. */
+/** Writes to the descriptor directly: the output has left this process before the next statement runs. */
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
@@ -29,7 +29,7 @@ async function writeForever(db: Db, earlier: string[]): Promise<never> {
     await writeTransaction(db, { id, counted, bytes });
     say(`ack ${id}`);
     earlier.push(id);
-    // The end must also be able to come while data files are flushed or cleaned.
+    // Makes kills possible while data files are flushed or vacuumed, too.
     if (count % CHECKPOINT_EVERY === 0) await sql`CHECKPOINT`.execute(db);
     if (count % VACUUM_EVERY === 0) await sql`VACUUM (ANALYZE)`.execute(db);
   }
