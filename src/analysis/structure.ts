@@ -61,7 +61,7 @@ export interface StaticStructure {
 }
 
 /** The facts about a tool that the analysis uses. */
-export interface KnownTool {
+export interface ToolFacts {
   /** `server:tool`. */
   readonly id: string;
   readonly inputSchema?: JsonSchema;
@@ -71,7 +71,7 @@ export interface KnownTool {
 /** Resolves names in code to tools; the analysis never sees a database. */
 export interface ToolCatalogue {
   /** Takes the names used in code: `mcp.<server>.<tool>`, in identifier or original spelling. */
-  findTool(server: string, tool: string): KnownTool | undefined;
+  findTool(server: string, tool: string): ToolFacts | undefined;
 }
 
 /** A program ready to run: JavaScript with marked call sites and branches. */

@@ -2,7 +2,7 @@ import { formatToolId } from "../catalogue/tool-id.ts";
 import { findMemberKey, findString } from "./constants.ts";
 import { type Binding, bindingOf } from "./bindings.ts";
 import type { Scopes } from "./scopes.ts";
-import type { KnownTool, ToolCatalogue } from "./structure.ts";
+import type { ToolFacts, ToolCatalogue } from "./structure.ts";
 import {
   type ByType,
   handlerOf,
@@ -225,7 +225,7 @@ export class ValueFlow {
     if (value.kind === "tool") {
       const { server, tool } = value;
       if (server === undefined || tool === undefined) return { kind: "dynamic", callee: node, ...place };
-      const known: KnownTool = this.#catalogue.findTool(server, tool) ?? { id: formatToolId(server, tool) };
+      const known: ToolFacts = this.#catalogue.findTool(server, tool) ?? { id: formatToolId(server, tool) };
       return { kind: "task", name: known.id, tool: known, callee: node, ...place };
     }
     if (value.kind === "capability" && (call !== undefined || isCallback(node))) {

@@ -1,4 +1,4 @@
-import type { KnownTool } from "./structure.ts";
+import type { ToolFacts } from "./structure.ts";
 import type { Node, NodeOf } from "./syntax-tree.ts";
 
 /** Deeper than any useful schema. */
@@ -9,7 +9,7 @@ export interface Site {
   readonly kind: "task" | "capability" | "dynamic";
   /** Tool id or name of the capability; undefined where it is computed. */
   readonly name?: string;
-  readonly tool?: KnownTool;
+  readonly tool?: ToolFacts;
   /** The call, or the expression that is passed on. */
   readonly node: Node;
   readonly call?: NodeOf<"CallExpression">;

@@ -4,7 +4,7 @@ import { PmlError } from "../base/errors.ts";
 import { CLIENTS, type Client } from "./client-table.ts";
 import { FORMATS } from "./formats.ts";
 import type { ConfigFolders } from "./config-folders.ts";
-import { type FoundServer, projectOf, readServers, type SourceFile } from "./read-servers.ts";
+import { type FoundServer, projectOf, readServers, type ConfigSource } from "./read-servers.ts";
 
 export interface FoundServers {
   readonly servers: readonly FoundServer[];
@@ -39,7 +39,7 @@ export function findFileServers(path: string, client: string | undefined, folder
   return { servers, looked: [file], read: [file] };
 }
 
-function listSources(client: Client, folders: ConfigFolders): SourceFile[] {
+function listSources(client: Client, folders: ConfigFolders): ConfigSource[] {
   const ofProject = client.project.map((path) => join(folders.project, path));
   const also = client.alsoReads?.(folders) ?? [];
   return [...client.user(folders), ...also, ...ofProject].map((path) => ({
@@ -56,7 +56,7 @@ function isProjectFile(file: string, folders: ConfigFolders): boolean {
   return [...names, ".vscode/settings.json"].some((name) => file.endsWith(join("/", name)));
 }
 
-function readSource(source: SourceFile): FoundServer[] {
+function readSource(source: ConfigSource): FoundServer[] {
   const { path } = source;
   try {
     return readServers(parseAny(path, readFileSync(path, "utf8")), source);

@@ -24,7 +24,7 @@ export interface FoundServer {
   readonly off: boolean;
 }
 
-export interface SourceFile {
+export interface ConfigSource {
   readonly path: string;
   /** The folder of the project that the file belongs to. */
   readonly project: string | undefined;
@@ -43,7 +43,7 @@ interface ServerSection {
 }
 
 /** Reads all servers of a parsed file of any client: the keys identify the format. */
-export function readServers(value: Table, { path, project, client }: SourceFile): FoundServer[] {
+export function readServers(value: Table, { path, project, client }: ConfigSource): FoundServer[] {
   return findSections(value, client).flatMap((section) =>
     Object.entries(asTable(section.servers)).flatMap(([name, raw]) =>
       isTable(raw)

@@ -1,9 +1,9 @@
-import type { KnownTool, ToolCatalogue } from "../analysis/structure.ts";
+import type { ToolFacts, ToolCatalogue } from "../analysis/structure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { EffectHints } from "../permissions/effect.ts";
 
 /** A tool that programs can call. */
-export interface CallableTool extends KnownTool {
+export interface CallableTool extends ToolFacts {
   /** Of its whole definition. */
   readonly contentHash: string;
   readonly annotations?: EffectHints;

@@ -9,7 +9,7 @@ import type { EngineFiles } from "./engine-files.ts";
 export type LauncherName = "plain" | "bubblewrap";
 
 /** The command that starts a child. */
-export interface LaunchCommand {
+export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ const PROBE_MS = 10_000;
 const BUBBLEWRAP_PATHS = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
 /** Starts Node without every permission that a program could use if it escaped from its isolate. */
-function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
+function plainCommand({ engine, jit, memoryMb }: ChildSettings): ChildCommand {
   const readable = [`${childFolder}*`, `${guestFolder}*`, ...engine.readable];
   // QuickJS is WebAssembly, which needs the compiler.
   const engineFlags =
@@ -55,7 +55,7 @@ function plainCommand({ engine, jit, memoryMb }: ChildSettings): LaunchCommand {
 }
 
 /** Runs the same command in a container: no network, no other processes, only its own files. */
-function bubblewrapCommand(path: string, settings: ChildSettings): LaunchCommand {
+function bubblewrapCommand(path: string, settings: ChildSettings): ChildCommand {
   const { file, args, env } = plainCommand(settings);
   const unshared = ["user", "net", "ipc", "uts", "pid"].map((space) => `--unshare-${space}`);
   const libraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].flatMap((each) => ["--ro-bind-try", each, each]);
@@ -67,7 +67,7 @@ function bubblewrapCommand(path: string, settings: ChildSettings): LaunchCommand
 }
 
 /** Resolves the command that starts children: the requested launcher, or the strongest that works here. */
-export async function resolveLauncher(wanted: LauncherName | "auto", settings: ChildSettings): Promise<LaunchCommand> {
+export async function resolveLauncher(wanted: LauncherName | "auto", settings: ChildSettings): Promise<ChildCommand> {
   if (wanted === "plain") return plainCommand(settings);
   const path = BUBBLEWRAP_PATHS.find((each) => existsSync(each));
   const wrapped = path === undefined ? undefined : bubblewrapCommand(path, settings);
@@ -80,7 +80,7 @@ export async function resolveLauncher(wanted: LauncherName | "auto", settings: C
 }
 
 /** Returns the problem, if any. A child with empty stdin starts and exits at once. */
-async function probe({ file, args, env }: LaunchCommand): Promise<string | undefined> {
+async function probe({ file, args, env }: ChildCommand): Promise<string | undefined> {
   const trial = promisify(execFile)(file, args, { env, cwd: "/", timeout: PROBE_MS, encoding: "latin1" });
   trial.child.stdin?.end();
   try {

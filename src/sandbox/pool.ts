@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Logger } from "../base/log.ts";
 import { Breaker } from "./breaker.ts";
 import { Guardian } from "./guardian.ts";
-import type { LaunchCommand } from "./launcher.ts";
+import type { ChildCommand } from "./launcher.ts";
 import { PooledChild } from "./pooled-child.ts";
 import type { ProgramRun } from "./program-run.ts";
 import { RunQueue } from "./run-queue.ts";
@@ -10,7 +10,7 @@ import { UsageWatch } from "./usage-watch.ts";
 
 export interface PoolOptions {
   /** Resolves the command that starts children; called once, for the first child. */
-  readonly launch: () => Promise<LaunchCommand>;
+  readonly launch: () => Promise<ChildCommand>;
   readonly idleChildren: number;
   readonly maxChildren: number;
   readonly log: Logger;
@@ -36,7 +36,7 @@ export class Pool implements AsyncDisposable {
   readonly #breaker = new Breaker();
   readonly #guardian: Guardian;
   readonly #watch: UsageWatch;
-  #command: LaunchCommand | undefined;
+  #command: ChildCommand | undefined;
   #launching: Promise<void> | undefined;
   #trimTimer: NodeJS.Timeout | undefined;
   #prepareTimer: NodeJS.Timeout | undefined;
@@ -155,7 +155,7 @@ export class Pool implements AsyncDisposable {
     );
   }
 
-  #start(command: LaunchCommand): void {
+  #start(command: ChildCommand): void {
     const child: PooledChild = new PooledChild(command, this.#watch.measures, {
       onReady: () => {
         this.#breaker.succeeded();

@@ -1,6 +1,6 @@
 import type { Frame } from "./frames.ts";
 import { FROM_CHILD, TO_CHILD } from "./guest/frame-types.mjs";
-import type { LaunchCommand } from "./launcher.ts";
+import type { ChildCommand } from "./launcher.ts";
 import { findInnermost, findProcUsage } from "./process-usage.ts";
 import type { ProgramRun } from "./program-run.ts";
 import { type ChildExit, SandboxChild } from "./sandbox-child.ts";
@@ -46,7 +46,7 @@ export class PooledChild {
   #innermost: number | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(command: LaunchCommand, isMeasured: boolean, events: PooledChildEvents) {
+  constructor(command: ChildCommand, isMeasured: boolean, events: PooledChildEvents) {
     this.#events = events;
     this.#isWrapped = command.isWrapped;
     this.#isMeasured = isMeasured;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { encodeFrame, type Frame, FrameReader } from "./frames.ts";
-import type { LaunchCommand } from "./launcher.ts";
+import type { ChildCommand } from "./launcher.ts";
 
 export interface ChildEvents {
   onFrame(frame: Frame): void;
@@ -27,7 +27,7 @@ export class SandboxChild {
   #isKilled = false;
   #isGone = false;
 
-  constructor({ file, args, env }: LaunchCommand, events: ChildEvents) {
+  constructor({ file, args, env }: ChildCommand, events: ChildEvents) {
     this.#events = events;
     const child = spawn(file, args, { env, cwd: "/", stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     this.#process = child;

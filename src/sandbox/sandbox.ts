@@ -1,7 +1,7 @@
 import type { Sandbox } from "../execution/worker-bridge.ts";
 import type { Logger } from "../base/log.ts";
 import { describeMachine, type EngineName, resolveEngine } from "./engine-files.ts";
-import { type LaunchCommand, type LauncherName, resolveLauncher } from "./launcher.ts";
+import { type ChildCommand, type LauncherName, resolveLauncher } from "./launcher.ts";
 import { Pool } from "./pool.ts";
 import { ProgramRun } from "./program-run.ts";
 
@@ -29,7 +29,7 @@ export function createSandbox(options: SandboxOptions, log: Logger): ProcessSand
   if (engine.name === "quickjs" && options.engine === "auto") {
     log.warn({ machine: describeMachine() }, "isolated-vm has no build for this machine; programs run in QuickJS");
   }
-  const launch = async (): Promise<LaunchCommand> => {
+  const launch = async (): Promise<ChildCommand> => {
     const command = await resolveLauncher(options.launcher, { engine, jit, memoryMb });
     log.info({ engine: engine.name, jit, launcher: command.isWrapped ? "bubblewrap" : "plain" }, "sandbox");
     return command;

@@ -11,7 +11,7 @@ import { findFlaw } from "../support/json-rpc.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { until } from "../support/pml.ts";
 import { Random } from "../support/random.ts";
-import { type RawAnswer, sendBytes } from "../support/wire-http.ts";
+import { type WireAnswer, sendBytes } from "../support/wire-http.ts";
 import { servers } from "../support/upstream-servers.ts";
 
 const seed = Number(process.env["PML_FUZZ_SEED"] ?? 1);
@@ -133,7 +133,7 @@ async function fuzzHttp(home: GatewayHome, random: Random): Promise<void> {
   }
 }
 
-function checkAnswers(request: FuzzRequest, answers: readonly RawAnswer[]): void {
+function checkAnswers(request: FuzzRequest, answers: readonly WireAnswer[]): void {
   if (request.answered && answers.length === 0) fail(request, "there was no answer");
   for (const { status, type, body } of answers) {
     const shown = `${status}: ${body.slice(0, 500)}`;

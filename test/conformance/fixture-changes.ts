@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { textResult } from "./fixture-content.ts";
 
-/** Tools that change a list, so that the change can be seen from outside: what is there goes, and comes again. */
+/** Adds tools that change a list visibly: each removes an entry and adds it again. */
 export function addChangeTools(mcp: McpServer): void {
   const tool = mcp.registerTool("test_changing_tool", { description: "Comes and goes" }, () => textResult("Here"));
   const prompt = mcp.registerPrompt("test_changing_prompt", { description: "Comes and goes" }, () => ({

@@ -8,9 +8,9 @@ import {
 import { z } from "zod";
 import { PIXEL_PNG } from "./fixture-content.ts";
 
-type Content = GetPromptResult["messages"][number]["content"];
+type PromptContent = GetPromptResult["messages"][number]["content"];
 
-function userMessages(...contents: Content[]): GetPromptResult {
+function userMessages(...contents: PromptContent[]): GetPromptResult {
   return { messages: contents.map((content) => ({ role: "user", content })) };
 }
 

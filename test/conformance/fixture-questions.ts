@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { textResult } from "./fixture-content.ts";
 
-/** Asks until there is an answer, which is then the result. The SDK pushes the question to clients of the 2025 era. */
+/** Asks until there is an answer, which becomes the result. The SDK pushes the question to clients of the 2025 era. */
 function askOnce(
   { mcpReq }: ServerContext,
   question: InputRequest,
@@ -85,7 +85,7 @@ const ENUMS_FORM: FormSchema = {
   },
 };
 
-/** Forms that use everything a form may have. */
+/** Adds tools whose forms use every field type. */
 export function addFormTools(mcp: McpServer): void {
   const forms = { test_elicitation_sep1034_defaults: DEFAULTS_FORM, test_elicitation_sep1330_enums: ENUMS_FORM };
   for (const [name, requestedSchema] of Object.entries(forms)) {

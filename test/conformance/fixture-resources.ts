@@ -25,7 +25,7 @@ export function addResources(mcp: McpServer): void {
       },
     ],
   }));
-  // Only the 2025 era asks for single resources this way; the SDK answers it for nobody.
+  // Only the 2025 era subscribes to single resources; the SDK has no handler for it.
   mcp.server.setRequestHandler("resources/subscribe", () => ({}));
   mcp.server.setRequestHandler("resources/unsubscribe", () => ({}));
 }

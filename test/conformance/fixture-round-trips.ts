@@ -14,7 +14,7 @@ import { z } from "zod";
 import { textResult } from "./fixture-content.ts";
 import { sampling } from "./fixture-questions.ts";
 
-/** What a tool remembers between two rounds of a call. */
+/** State of a tool between two rounds of a call. */
 interface RoundState {
   readonly name?: string;
 }
@@ -29,7 +29,7 @@ function ask(message: string, requestedSchema: z.ZodObject): InputRequest {
   return inputRequired.elicit({ message, requestedSchema });
 }
 
-/** Tools that stop at a question and are called again with the answer. */
+/** Adds tools that stop at a question and are called again with the answer. */
 export function addRoundTripTools(mcp: McpServer): void {
   addSingleQuestions(mcp);
   addStatefulQuestions(mcp);
@@ -60,7 +60,7 @@ function addStatefulQuestions(mcp: McpServer): void {
     mcp.registerTool(name, { description: "Asks with a sealed state" }, async (ctx) => {
       const { mcpReq } = ctx;
       const answer = acceptedContent(mcpReq.inputResponses, "confirm", confirmForm);
-      // A state that was tampered with is refused before the tool is reached.
+      // The SDK refuses a tampered state before it calls the tool.
       if (answer !== undefined && mcpReq.requestState<RoundState>() !== undefined) return textResult("state-ok");
       const requestState = await stateCodec.mint({}, ctx);
       return inputRequired({ inputRequests: { confirm: ask("Please confirm", confirmForm) }, requestState });

@@ -1,7 +1,6 @@
 /**
- * The server that the official conformance suite expects to find behind an endpoint: its scenarios call
- * tools, prompts and resources by fixed names. It serves both protocol eras over stdio,
- * or with --legacy the one of 2025.
+ * The server that the official conformance suite expects behind an endpoint: its scenarios call tools, prompts and
+ * resources by fixed names. It serves both protocol eras over stdio, or with --legacy that of 2025.
  */
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
@@ -38,6 +37,6 @@ function createFixture(): McpServer {
   return mcp;
 }
 
-// As most servers are: of the 2025 era only.
+// Most servers only speak the 2025 era.
 if (process.argv.includes("--legacy")) await createFixture().connect(new StdioServerTransport());
 else serveStdio(createFixture);

@@ -4,10 +4,10 @@ import { z } from "zod";
 import contactSchema from "./contact-schema.json" with { type: "json" };
 import { PIXEL_PNG, SILENCE_WAV, textResult } from "./fixture-content.ts";
 
-/** Long enough for what was sent before to arrive on its own. */
+/** Long enough for earlier messages to arrive separately. */
 const STEP_MS = 50;
 
-/** Tools whose result is always the same: one of each kind of content. */
+/** Adds tools with fixed results: one of each kind of content. */
 export function addContentTools(mcp: McpServer): void {
   mcp.registerTool("test_simple_text", { description: "Returns a text" }, () =>
     textResult("This is a simple text response for testing."),
@@ -49,7 +49,7 @@ export function addContentTools(mcp: McpServer): void {
   });
 }
 
-/** Tools that send something while they run. */
+/** Adds tools that send notifications while they run. */
 export function addReportingTools(mcp: McpServer): void {
   mcp.registerTool("test_tool_with_progress", { description: "Reports progress three times" }, async ({ mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken;
@@ -73,7 +73,7 @@ export function addReportingTools(mcp: McpServer): void {
   }
 }
 
-/** Tools whose input schema must reach the client as it is. */
+/** Adds tools whose input schema must reach the client unchanged. */
 export function addSchemaTools(mcp: McpServer): void {
   const inputSchema = fromJsonSchema(contactSchema);
   mcp.registerTool("json_schema_2020_12_tool", { description: "Has a schema of the 2020-12 draft", inputSchema }, () =>

@@ -23,7 +23,7 @@ export function askedTool(tool: string, changes: Partial<ToolVerdict> = {}): Too
   };
 }
 
-/** What a run would ask of a person; each is of another run, but about the same plan. */
+/** Builds an approval request; each belongs to another run of the same plan. */
 export function askFor(
   changes: Partial<ApprovalRequest> & { readonly tools?: readonly ToolVerdict[] } = {},
 ): ApprovalRequest {
@@ -52,7 +52,7 @@ export const refuse: ApprovalDecision = {
 
 const NEVER_MS = 1_000_000;
 
-/** Permissions without any rules, and the events they publish. */
+/** Opens permissions without rules, and records the events they publish. */
 export async function openPermissions(
   client: DatabaseClient,
   pollMs = NEVER_MS,
@@ -76,7 +76,7 @@ export async function readAudit({ db }: DatabaseClient): Promise<string[]> {
   return rows.map(({ action, outcome }) => `${action} ${outcome}`);
 }
 
-/** Asks people of a home whose daemon does not run. */
+/** Requests approvals in a home whose daemon does not run. */
 export async function seedApprovals(home: string, ...requests: readonly ApprovalRequest[]): Promise<string[]> {
   using ownership = acquireOwnership(home);
   await using client = await openEmbedded(ownership);

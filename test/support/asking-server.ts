@@ -1,4 +1,6 @@
-/** A server that asks whoever calls it. As a process with --stdio it speaks both eras, with --legacy that of 2025. */
+/**
+ * A server that asks its callers questions. As a process with --stdio it speaks both eras, with --legacy that of 2025.
+ */
 import { inputRequired, inputResponse, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";

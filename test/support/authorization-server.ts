@@ -5,14 +5,14 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, 
 
 export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
-  /** A good token for an hour, with other claims where they are given; undefined leaves one out. */
+  /** Signs a token for an hour, with other claims if given; undefined omits a claim. */
   sign(claims?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** From now on there is another key, and the one before is not among the published any more. */
+  /** Replaces the key; the previous one is no longer published. */
   rotate(): Promise<void>;
   stop(): Promise<void>;
-  /** On the same port again. */
+  /** Starts again on the same port. */
   start(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface AuthorizationServerOptions {
   readonly path?: string;
 }
 
-/** A loopback authorization server: metadata, keys and tokens, and for programs a token for the asking. */
+/** A loopback authorization server: metadata, keys and tokens, and for programs client credentials. */
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const { audience, path = "" } = options;
   const requests: string[] = [];

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { packageRoot } from "../../src/base/package-info.ts";
 
-/** Where things that are costly to get are kept between runs; deleting it is always safe. */
+/** Returns a folder for costly downloads, kept between runs; deleting it is always safe. */
 export function cacheFolder(name: string): string {
   return join(packageRoot, ".cache", name);
 }

@@ -1,13 +1,12 @@
 /**
- * A stdio MCP server that misbehaves on request. Plain lines instead of an SDK: it has to do what an
- * SDK would not let it do, and tests start dozens of it.
+ * A stdio MCP server that misbehaves on request. Writes plain lines instead of using an SDK, which would prevent most
+ * of it; tests start dozens of these.
  *
- * Flags: --label=x (part of every answer), --never-start (says why and exits), --hang-start (reads and
- * never answers), --hang-list (answers the handshake and no list), --garbage (writes what is no message
- * and never answers), --stubborn (ignores the end of its input and SIGTERM), --echo=file (how the tool
- * echo is defined besides its name, as JSON, read at every listing), --methods=file (notes what it was
- * asked there), --mute (leaves unanswered what it does not know),
- * --tools=n (as many more).
+ * Flags: --label=x (part of every answer), --never-start (prints the reason and exits), --hang-start (reads and never
+ * answers), --hang-list (answers the handshake but no list), --garbage (writes invalid messages and never answers),
+ * --stubborn (ignores the end of its input and SIGTERM), --echo=file (definition of the tool echo without its name, as
+ * JSON, read at every listing), --methods=file (logs the requested methods there), --mute (does not answer unknown
+ * methods), --tools=n (adds n tools).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +17,7 @@ import { HOSTILE_NAMES } from "./hostile-names.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-interface Message {
+interface ChaosMessage {
   readonly id?: number | string;
   readonly method?: string;
   readonly params?: {
@@ -30,7 +29,7 @@ interface Message {
   };
 }
 
-interface Call {
+interface ChaosCall {
   readonly id: number | string;
   readonly input: Arguments;
   readonly progressToken: number | string | undefined;
@@ -58,7 +57,7 @@ function text(value: string): Record<string, unknown> {
   return { content: [{ type: "text", text: value }] };
 }
 
-const tools: Record<string, (call: Call) => unknown> = {
+const tools: Record<string, (call: ChaosCall) => unknown> = {
   echo: ({ input }) =>
     typeof input["text"] === "string"
       ? text(`${label}: ${input["text"]}`)
@@ -99,7 +98,7 @@ const tools: Record<string, (call: Call) => unknown> = {
   },
   big: () => text("ab😀\u2028".repeat(Math.ceil(EIGHT_MEGABYTES / 9))),
   "spawn-child": async ({ input }) => {
-    // Holding on to our output is what keeps pipes open when a server has died.
+    // A child that inherits our output keeps the pipes open after the server has died.
     const child = spawn("sleep", ["1000"], { stdio: input["inherit"] === true ? "inherit" : "ignore" });
     await once(child, "spawn");
     return text(String(child.pid));
@@ -110,7 +109,7 @@ const tools: Record<string, (call: Call) => unknown> = {
   cancelled: () => text(JSON.stringify(cancelled)),
   grow: () => {
     grown.push(`grown-${grown.length + 1}`);
-    // Twice, as a server does that registers several things.
+    // Notifies twice, as a server that registers several tools does.
     write({ method: "notifications/tools/list_changed" });
     write({ method: "notifications/tools/list_changed" });
     return text(grown.join(" "));
@@ -134,7 +133,7 @@ async function listTools(): Promise<unknown> {
   };
 }
 
-async function call(name: string, input: Call): Promise<unknown> {
+async function call(name: string, input: ChaosCall): Promise<unknown> {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool !== undefined) return tool(input);
   if (!listNames().includes(name)) throw new Refusal(`${label} has no tool ${name}`);
@@ -149,7 +148,7 @@ function initialize(protocolVersion: string): Record<string, unknown> {
   };
 }
 
-async function answer({ id = 0, method, params = {} }: Message): Promise<unknown> {
+async function answer({ id = 0, method, params = {} }: ChaosMessage): Promise<unknown> {
   if (method === "initialize") return initialize(params.protocolVersion ?? "2025-11-25");
   if (method === "ping") return {};
   if (method === "tools/list") return listTools();
@@ -159,7 +158,7 @@ async function answer({ id = 0, method, params = {} }: Message): Promise<unknown
   return call(name, { id, input: params.arguments ?? {}, progressToken: params._meta?.progressToken });
 }
 
-async function receive(message: Message): Promise<void> {
+async function receive(message: ChaosMessage): Promise<void> {
   const { id, method, params } = message;
   if (method === "notifications/cancelled") cancelled.push(calls.get(params?.requestId ?? "") ?? "unknown");
   if (id === undefined || method === undefined) return;
@@ -182,10 +181,10 @@ if (flags.has("--stubborn")) {
 if (flags.has("--hang-start")) process.stderr.write("chaos: waiting for a database\n");
 if (flags.has("--garbage")) process.stdout.write("Welcome to chaos!\n<html></html>\n");
 const notes = flags.get("--methods");
-const isIgnored = ({ method }: Message): boolean =>
+const isIgnored = ({ method }: ChaosMessage): boolean =>
   flags.has("--hang-start") || flags.has("--garbage") || (flags.has("--mute") && method === "server/discover");
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
-  const message = JSON.parse(line) as Message;
+  const message = JSON.parse(line) as ChaosMessage;
   if (notes !== undefined) appendFileSync(notes, `${message.method}\n`);
   if (!isIgnored(message)) void receive(message);
 }

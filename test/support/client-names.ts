@@ -1,20 +1,20 @@
 /**
- * What clients make of the names of tools before they show them to a model, as recorded or read. Each
- * keeps a table of its own and calls a tool under the name that was listed; what a model makes up from
- * the mangled name arrives as the `spoken` one.
+ * How clients mangle the names of tools before they show them to a model, as recorded or read. Each client keeps a
+ * table of its own and calls a tool under its listed name; a name that the model makes up from the mangled one arrives
+ * as `spoken`.
  */
 interface MangledName {
-  /** As the client offers it to the model. */
+  /** The name the client offers to the model. */
   readonly offered: string;
-  /** What is left when the client's prefix is taken off again. */
+  /** The name without the client's prefix. */
   readonly spoken: string;
 }
 
 export interface NamingClient {
   readonly client: string;
-  /** What its model's provider accepts. */
+  /** Names that its model's provider accepts. */
   readonly legal: RegExp;
-  /** undefined: the client drops the tool. */
+  /** Undefined: the client drops the tool. */
   readonly mangle: (name: string, taken: ReadonlySet<string>) => MangledName | undefined;
 }
 
@@ -29,7 +29,7 @@ function cutInTheMiddle(text: string, longest: number, head: number): string {
   return text.length <= longest ? text : `${text.slice(0, head)}___${text.slice(head + 3 - longest)}`;
 }
 
-/** Cut, and numbered where that makes it equal to another. */
+/** Cuts the name, and numbers it if another one is equal. */
 function cutAndNumbered(text: string, longest: number, taken: ReadonlySet<string>): string {
   const cut = text.slice(0, longest);
   for (let number = 2, candidate = cut; ; number += 1) {

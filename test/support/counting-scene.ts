@@ -6,11 +6,11 @@ import { type GatewayHome, startGateway } from "./gateway-home.ts";
 import { runJson, runPml } from "./pml.ts";
 import { servers } from "./upstream-servers.ts";
 
-/** A gateway over a server that notes every call, and one for the files of a folder. */
+/** A gateway over a server that logs every call, and one for the files of a folder. */
 export interface CountingScene extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly folder: string;
-  /** What the counting server really did, in order. */
+  /** Returns the calls that reached the counting server, in order. */
   happened(): string[];
   restart(): Promise<void>;
 }

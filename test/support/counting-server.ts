@@ -1,6 +1,6 @@
 /**
- * An MCP server that notes every call in a file before it does anything, so that a test can count what
- * really happened. `--file=` is where; its tools are of every effect, and `--words=` ends their descriptions.
+ * An MCP server that logs every call to a file before it does anything, so that a test can count the effects. `--file=`
+ * is the file; there are tools of every effect, and `--words=` ends their descriptions.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { z } from "zod";
 const file = process.argv.find((word) => word.startsWith("--file="))?.slice("--file=".length);
 if (file === undefined) throw new Error("--file= is missing");
 
-/** Makes its tools other ones under the same names. */
+/** Changes the definitions of the tools under the same names. */
 const words = process.argv.find((word) => word.startsWith("--words="))?.slice("--words=".length) ?? "";
 
 const note = (tool: string, key: string): number => {

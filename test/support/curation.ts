@@ -9,7 +9,7 @@ interface Suggestion {
   readonly source: string;
 }
 
-/** What pml_curate_capabilities answers, as loosely as an agent reads it. */
+/** The answer of pml_curate_capabilities, as loosely as an agent reads it. */
 export interface Curated {
   readonly isError: boolean;
   readonly summary: string;

@@ -11,9 +11,9 @@ export { makeFolder } from "./folder.ts";
 
 /** Every suite about storage runs on both. */
 export const engines = ["pglite", "postgres"] as const;
-export type Engine = (typeof engines)[number];
+export type TestEngine = (typeof engines)[number];
 
-/** An empty database on the test server, and its URL. */
+/** Creates an empty database on the test server and returns its URL. */
 export async function createServerDatabase(): Promise<string> {
   const server = inject("postgresUrl");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
@@ -22,8 +22,8 @@ export async function createServerDatabase(): Promise<string> {
   return `${server}${name}`;
 }
 
-/** An open, migrated, empty database of the engine; closed and removed at the end of the scope. */
-export async function openTestDatabase(engine: Engine): Promise<DatabaseClient> {
+/** Opens a migrated, empty database of the engine; closed and removed at the end of the scope. */
+export async function openTestDatabase(engine: TestEngine): Promise<DatabaseClient> {
   await using stack = new AsyncDisposableStack();
   const client = stack.use(engine === "pglite" ? await openEmbeddedForTest(stack) : await openServerForTest());
   await migrate(client.db);

@@ -24,7 +24,7 @@ export interface SeededCapability {
   readonly createdBy?: string;
 }
 
-/** An active capability, as far as discovery reads it. Returns its id in the graph. */
+/** Seeds an active capability with the columns that discovery reads. Returns its id in the graph. */
 export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapability): Promise<string> {
   const id = newId();
   const { org, project } = scope;
@@ -64,7 +64,7 @@ export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapabilit
   return `cap:${id}`;
 }
 
-/** A model at the seam: the vectors of the table, counted, and slow to get ready if wanted. */
+/** A fake model: returns the vectors of a table, counts the calls, and can be slow to get ready. */
 export class FakeModel implements Embedder {
   readonly id: string;
   readonly dimensions = 256;

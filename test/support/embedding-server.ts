@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 /** An OpenAI-compatible endpoint for embeddings: equal words, equal directions. */
 export interface EmbeddingServer extends AsyncDisposable {
   readonly url: string;
-  /** Texts it was asked to embed, in order. */
+  /** Texts of all requests, in order. */
   readonly texts: readonly string[];
   readonly keys: ReadonlySet<string | undefined>;
-  /** From now on every request fails. */
+  /** Makes every later request fail. */
   fail(): void;
 }
 

@@ -44,13 +44,13 @@ function createDirectory(): ToolDirectory & { redefine(id: string): void } {
   };
 }
 
-/** An engine over a small store of keys, with everything real but the tools. */
+/** A run engine over a small key-value store; everything is real except the tools. */
 export interface EngineScene {
   readonly engine: Engine;
   readonly registry: CapabilityRegistry;
   readonly permissions: Permissions;
   readonly calls: string[];
-  /** Tools that turn out to be other ones the next time somebody looks at them. */
+  /** Tools whose definition changes before the next lookup. */
   readonly changing: Set<string>;
   run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
 }

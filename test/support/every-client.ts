@@ -8,7 +8,7 @@ import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { connectClient } from "./mcp-client.ts";
 import { PML, testEnvironment } from "./pml.ts";
 
-interface CallOptions {
+interface ClientCallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (progress: Progress) => void;
 }
@@ -19,10 +19,10 @@ interface ToolResult {
   readonly isError?: boolean | undefined;
 }
 
-/** What all of them can do. */
+/** The operations that all of them have. */
 export interface AnyClient extends AsyncDisposable {
   listTools(): Promise<readonly { readonly name: string }[]>;
-  callTool(name: string, input: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>;
+  callTool(name: string, input: Record<string, unknown>, options?: ClientCallOptions): Promise<ToolResult>;
   readonly toolChanges: { count: number };
 }
 
@@ -79,7 +79,7 @@ async function connectOld(home: string, transport: Transport): Promise<AnyClient
   };
 }
 
-/** This SDK leaves the following of pages to its users. */
+/** Follows the pages, which this SDK leaves to its users. */
 async function listAll(client: OldClient): Promise<{ name: string }[]> {
   const tools: { name: string }[] = [];
   let cursor: string | undefined;
@@ -91,7 +91,7 @@ async function listAll(client: OldClient): Promise<{ name: string }[]> {
   return tools;
 }
 
-/** All of them at once, for tests that compare what they see. */
+/** Connects all of them, for tests that compare their views. */
 export async function connectEvery(home: string): Promise<(AnyClient & ClientKind)[] & AsyncDisposable> {
   const clients = await Promise.all(
     everyClient.map(async (kind) => {

@@ -8,7 +8,7 @@ interface SuggestedDag {
   readonly dag?: { tasks: Record<string, unknown>[] };
 }
 
-/** What pml_execute answers, as loosely as an agent reads it. */
+/** The answer of pml_execute, as loosely as an agent reads it. */
 export interface Executed {
   readonly status: string;
   readonly result?: unknown;
@@ -37,7 +37,7 @@ export interface Executed {
   readonly isError: boolean;
 }
 
-/** Calls pml_execute; a failure is an answer here, not an exception. */
+/** Calls pml_execute; returns a failure as an answer instead of throwing it. */
 export async function execute(client: Client, request: Record<string, unknown>): Promise<Executed> {
   const result = await client.callTool({
     name: "pml_execute",

@@ -1,19 +1,17 @@
-/** Messages that no client should send, each of a kind, from a seed. */
-import { nestText, ODD_NAMES, oddValue, paths, replaceAt } from "./fuzz-values.ts";
+/** Generates messages that no client should send, by kind and from a seed. */
+import { type JsonFields, nestText, ODD_NAMES, oddValue, paths, replaceAt } from "./fuzz-values.ts";
 import type { Random } from "./random.ts";
 
 export interface FuzzMessage {
   readonly kind: string;
   readonly bytes: Buffer;
-  /** Anything but an error, or silence, would be wrong. */
+  /** True if only an error or no answer is right. */
   readonly mustFail: boolean;
 }
 
 export type Era = "legacy" | "modern";
 
-type Fields = Record<string, unknown>;
-
-/** A text in place of an object is written as it is. */
+/** A string in place of an object is sent verbatim. */
 interface Draft {
   readonly message: unknown;
   readonly mustFail?: boolean;
@@ -21,10 +19,10 @@ interface Draft {
 
 let lastId = 0;
 
-/** A request that could be served. The tool is one of the chaos server that does no harm. */
-export function validRequest(random: Random, era: Era): Fields & { method: string; params: Fields } {
+/** Generates a valid request. Its tool is a harmless one of the chaos server. */
+export function validRequest(random: Random, era: Era): JsonFields & { method: string; params: JsonFields } {
   const uri = "pml+chaos:test://x";
-  const [method, params] = random.pick<[string, Fields]>([
+  const [method, params] = random.pick<[string, JsonFields]>([
     ["tools/list", {}],
     ["tools/call", { name: "chaos__echo", arguments: { text: "hi" } }],
     ["tools/call", { name: "chaos:echo", arguments: { text: "hi" } }],
@@ -45,17 +43,17 @@ export function validRequest(random: Random, era: Era): Fields & { method: strin
   };
 }
 
-const LEGACY_ONLY = (uri: string): [string, Fields][] => [
+const LEGACY_ONLY = (uri: string): [string, JsonFields][] => [
   ["ping", {}],
   ["resources/subscribe", { uri }],
   ["resources/unsubscribe", { uri }],
 ];
-const MODERN_ONLY = (uri: string): [string, Fields][] => [
+const MODERN_ONLY = (uri: string): [string, JsonFields][] => [
   ["server/discover", {}],
   ["subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: [uri] } }],
 ];
 
-export function envelope(): Fields {
+export function envelope(): JsonFields {
   return {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "fuzz", version: "1.0.0" },
@@ -63,9 +61,9 @@ export function envelope(): Fields {
   };
 }
 
-type Kind = (random: Random, era: Era) => Draft;
+type MessageKind = (random: Random, era: Era) => Draft;
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, MessageKind>> = {
   "invalid JSON": (random, era) => {
     const text = JSON.stringify(validRequest(random, era));
     const cut = text.slice(0, random.between(1, text.length - 1));
@@ -180,7 +178,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   }),
   "answer to no question": (random) => {
     const id = random.pick<unknown>([0, 1, -1, "x", null, lastId, {}]);
-    const answer = random.pick<Fields>([
+    const answer = random.pick<JsonFields>([
       { result: {} },
       { result: oddValue(random) },
       { error: { code: 1, message: "x" } },
@@ -241,7 +239,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Bytes that are no UTF-8: cut, overlong, beyond Unicode, a half of a pair. */
+/** Bytes that are not UTF-8: truncated, overlong, beyond Unicode, lone surrogates. */
 const NO_UTF8 = ["ff", "c0af", "e282", "f4908080", "eda080", "80", "f8888080"];
 
 const KIND_NAMES: readonly string[] = [...Object.keys(KINDS), "invalid UTF-8", "duplicate id"];
@@ -250,7 +248,7 @@ export function fuzzMessage(random: Random, era: Era): FuzzMessage {
   const kind = random.pick(KIND_NAMES);
   if (kind === "invalid UTF-8") return { kind, bytes: withoutUtf8(random, era), mustFail: false };
   if (kind === "duplicate id") {
-    // So few that the one before is often still under way.
+    // So few that the previous one is often still in flight.
     const message = { ...validRequest(random, era), id: random.pick(["same", 0]) };
     return { kind, bytes: Buffer.from(JSON.stringify(message)), mustFail: false };
   }

@@ -1,4 +1,4 @@
-/** HTTP requests that no client should send, as the bytes that go over the wire. */
+/** Generates HTTP requests that no client should send, as bytes on the wire. */
 import { type Era, envelope, type FuzzMessage, fuzzMessage, validRequest } from "./fuzz-messages.ts";
 import type { Random } from "./random.ts";
 
@@ -6,7 +6,7 @@ export interface FuzzRequest {
   readonly kind: string;
   readonly bytes: Buffer;
   readonly mustFail: boolean;
-  /** The framing is right, so there must be an answer. */
+  /** The framing is valid, so there must be an answer. */
   readonly answered: boolean;
   /** The client ends its side after the last byte. */
   readonly halfClose: boolean;
@@ -37,7 +37,7 @@ function baseHeaders(target: FuzzTarget, era: Era, request: { method?: unknown; 
   ];
 }
 
-/** As far as it can stand in a header. */
+/** Replaces characters that a header cannot contain. */
 function latin1(text: string): string {
   return text.replace(/[^\x20-\x7e\xa0-\xff]/g, "?").slice(0, 200);
 }
@@ -93,7 +93,7 @@ const PATHS = [
   "?",
 ];
 
-/** A request whose framing is right; its headers, its body, or both are not. */
+/** Generates a request with valid framing; its headers, its body, or both are not. */
 export function fuzzRequest(random: Random, target: FuzzTarget): FuzzRequest {
   const era = random.pick<Era>(["legacy", "legacy", "modern"]);
   const isOdd = random.chance(60);
@@ -134,7 +134,7 @@ function parsed(bytes: Buffer): { method?: unknown; params?: unknown } {
   }
 }
 
-interface Frame {
+interface RequestFrame {
   readonly method?: string;
   readonly path?: string;
   readonly headers: Headers;
@@ -142,12 +142,12 @@ interface Frame {
   readonly length?: number | string;
 }
 
-function frame({ method = "POST", path = "/mcp", headers, body, length = body.length }: Frame): Buffer {
+function frame({ method = "POST", path = "/mcp", headers, body, length = body.length }: RequestFrame): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\nContent-Length: ${length}\r\n\r\n`, "latin1"), body]);
 }
 
-/** A body of any size, of an otherwise valid call. */
+/** Generates a body of any size, of an otherwise valid call. */
 export function sizedRequest(target: FuzzTarget, size: number): Buffer {
   const request = {
     jsonrpc: "2.0",
@@ -166,7 +166,7 @@ type Wire = (
   parts: { readonly headers: Headers; readonly body: Buffer },
 ) => { bytes: Buffer; halfClose?: boolean };
 
-/** Requests whose framing is wrong. Whether they are answered or cut off is up to the HTTP server. */
+/** Requests with invalid framing. The HTTP server may answer or close the connection. */
 const WIRES: Readonly<Record<string, Wire>> = {
   "length too long, then half closed": (_random, parts) => ({
     bytes: frame({ ...parts, length: parts.body.length + 10 }),

@@ -1,4 +1,4 @@
-/** `pml mcp` as a client sees it that writes whatever it likes. */
+/** Runs `pml mcp` for a client that writes arbitrary bytes. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { splitLines } from "../../src/base/lines.ts";
@@ -6,12 +6,12 @@ import { type Era, envelope, type FuzzMessage } from "./fuzz-messages.ts";
 import { findFlaw, isId, isObject } from "./json-rpc.ts";
 import { spawnPml, until } from "./pml.ts";
 
-type Answer = Record<string, unknown>;
+type ShimAnswer = Record<string, unknown>;
 
 export class FuzzShim implements AsyncDisposable {
   readonly #child: ChildProcess;
-  readonly #answers = new Map<string, Answer>();
-  /** Requests that must be answered, and what they were. */
+  readonly #answers = new Map<string, ShimAnswer>();
+  /** Requests that must be answered. */
   readonly #expected = new Map<string, FuzzMessage>();
   readonly #reading: Promise<void>;
   flaw: string | undefined;
@@ -31,7 +31,7 @@ export class FuzzShim implements AsyncDisposable {
       const flaw = findFlaw(line);
       if (flaw !== undefined) this.flaw ??= `${flaw}: ${line.slice(0, 500)}`;
       else {
-        const message = JSON.parse(line) as Answer;
+        const message = JSON.parse(line) as ShimAnswer;
         if (message["method"] === undefined) this.#answers.set(key(message["id"]), message);
       }
     }
@@ -48,8 +48,8 @@ export class FuzzShim implements AsyncDisposable {
     if (stdin?.write(bytes) === false) await once(stdin, "drain");
   }
 
-  /** A sound request, and its answer. */
-  async ask(method: string, params: Answer): Promise<Answer> {
+  /** Sends a valid request and returns its answer. */
+  async ask(method: string, params: ShimAnswer): Promise<ShimAnswer> {
     this.#probes += 1;
     const id = `probe-${this.#probes}`;
     await this.#write(Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`));
@@ -57,21 +57,21 @@ export class FuzzShim implements AsyncDisposable {
     return this.#answers.get(key(id)) ?? {};
   }
 
-  async initialize(): Promise<Answer> {
+  async initialize(): Promise<ShimAnswer> {
     const clientInfo = { name: "fuzz", version: "1.0.0" };
     const answer = await this.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
     await this.#write(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/initialized"}\n`));
     return answer;
   }
 
-  /** Whether a tool can be called. */
+  /** True if a tool can be called. */
   async works(era: Era): Promise<boolean> {
     const meta = era === "modern" ? { _meta: envelope() } : {};
     const { result } = await this.ask("tools/call", { name: "chaos__echo", arguments: { text: "sound" }, ...meta });
     return JSON.stringify(result).includes("chaos: sound");
   }
 
-  /** The first request that got no answer, or got a result where only an error is right. */
+  /** Returns the first request without an answer, or with a result where only an error is right. */
   findUnanswered(): { message: FuzzMessage; why: string } | undefined {
     for (const [id, message] of this.#expected) {
       const answer = this.#answers.get(id);
@@ -89,9 +89,9 @@ export class FuzzShim implements AsyncDisposable {
   }
 }
 
-/** The id of a message that is a request as far as it can be told, however malformed the rest is. */
+/** Returns the id of a message that looks like a request, however malformed the rest is. */
 function findRequestId({ kind, bytes }: FuzzMessage): string | number | undefined {
-  if (kind === "duplicate id") return undefined; // two requests, and their answers cannot be told apart
+  if (kind === "duplicate id") return undefined; // two requests, whose answers cannot be distinguished
   try {
     const message: unknown = JSON.parse(bytes.toString());
     if (!isObject(message) || !isId(message["id"]) || typeof message["method"] !== "string") return undefined;

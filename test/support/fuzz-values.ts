@@ -1,7 +1,7 @@
 /** Values that do not belong where they are put. */
 import type { Random } from "./random.ts";
 
-type Fields = Record<string, unknown>;
+export type JsonFields = Record<string, unknown>;
 
 export const ODD_NAMES = [
   "__proto__",
@@ -37,21 +37,21 @@ function nest(depth: number, random: Random): unknown {
   return value;
 }
 
-/** Written by hand: to write them out is itself too deep for JSON.stringify. */
+/** Built as text: it is too deep for JSON.stringify. */
 export function nestText(depth: number, random: Random): string {
   return random.chance(50) ? "[".repeat(depth) + "]".repeat(depth) : `{"a":`.repeat(depth) + "0" + "}".repeat(depth);
 }
 
-/** All places within a message, as paths. */
+/** Returns the paths of all values within a message. */
 export function paths(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [[...path]];
   return [[...path], ...Object.entries(value).flatMap(([key, item]) => paths(item, [...path, key]))];
 }
 
-export function replaceAt(message: Fields, path: readonly string[], value: unknown): Fields {
+export function replaceAt(message: JsonFields, path: readonly string[], value: unknown): JsonFields {
   const copy = structuredClone(message);
-  let place: Fields = copy;
-  for (const key of path.slice(0, -1)) place = place[key] as Fields;
+  let place: JsonFields = copy;
+  for (const key of path.slice(0, -1)) place = place[key] as JsonFields;
   const last = path.at(-1);
   if (last !== undefined) place[last] = value;
   return copy;

@@ -7,7 +7,7 @@ import { makeFolder } from "./folder.ts";
 import { runJson, runPml, until } from "./pml.ts";
 import { writeConfig } from "./upstream-servers.ts";
 
-interface ServerRow {
+interface ListedServer {
   readonly name: string;
   readonly state: string;
   readonly pid?: number;
@@ -22,32 +22,32 @@ interface ServerRow {
 export interface GatewayHome extends AsyncDisposable {
   readonly path: string;
   readonly daemonPid: number;
-  servers(): Promise<ServerRow[]>;
-  server(name: string): Promise<ServerRow>;
+  servers(): Promise<ListedServer[]>;
+  server(name: string): Promise<ListedServer>;
   pid(name: string): Promise<number>;
-  /** Until the named servers are connected. */
+  /** Waits until the named servers are connected. */
   ready(...names: readonly string[]): Promise<void>;
 }
 
-export interface GatewayOptions {
+export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Further settings of pml.json. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Settings under which every tool is listed, however many there are. */
+/** Settings that list every tool, however many there are. */
 export const listsEverything: Readonly<Record<string, unknown>> = { gateway: { exposure: "full" } };
 
 type Entries = Readonly<Record<string, McpServerEntry>>;
 
-export async function startGateway(mcpServers: Entries, options: GatewayOptions = {}): Promise<GatewayHome> {
+export async function startGateway(mcpServers: Entries, options: TestGatewayOptions = {}): Promise<GatewayHome> {
   const { env = {}, config = {} } = options;
   const folder = await makeFolder();
   const home = folder.path;
   writeConfig(home, { ...config, mcpServers });
   const started = await runJson<{ pid: number }>(["up"], { home, env });
-  const servers = (): Promise<ServerRow[]> => listServers(home);
-  const server = async (name: string): Promise<ServerRow> => {
+  const servers = (): Promise<ListedServer[]> => listServers(home);
+  const server = async (name: string): Promise<ListedServer> => {
     const row = (await servers()).find((each) => each.name === name);
     if (row === undefined) throw new Error(`pml servers does not list ${name}`);
     return row;
@@ -70,15 +70,18 @@ export async function startGateway(mcpServers: Entries, options: GatewayOptions 
   };
 }
 
-/** What `pml servers` tells, without a process for each time somebody looks; that starts a daemon where none runs. */
-async function listServers(home: string): Promise<ServerRow[]> {
+/**
+ * Returns what `pml servers` prints, without a process per poll; falls back to the command, which starts a daemon if
+ * none runs.
+ */
+async function listServers(home: string): Promise<ListedServer[]> {
   const address = readDaemonAddress(home);
-  const asked = address && (await callDaemon<ServerRow[]>(address, "GET", "/api/servers").catch(() => undefined));
-  return asked ?? runJson<ServerRow[]>(["servers"], { home });
+  const asked = address && (await callDaemon<ListedServer[]>(address, "GET", "/api/servers").catch(() => undefined));
+  return asked ?? runJson<ListedServer[]>(["servers"], { home });
 }
 
-/** One gateway for all tests of a file or group, for those that leave it as they found it. */
-export function shareGateway(mcpServers: Entries, options: GatewayOptions = {}): () => GatewayHome {
+/** Shares one gateway between the tests of a file or group; they must not change it. */
+export function shareGateway(mcpServers: Entries, options: TestGatewayOptions = {}): () => GatewayHome {
   let shared: GatewayHome | undefined;
   beforeAll(async () => {
     shared = await startGateway(mcpServers, options);

@@ -1,4 +1,4 @@
-/** Legal upstream, illegal or colliding in most clients. Each answers with its own name. */
+/** Names that are valid upstream, but illegal or colliding in most clients. Each tool answers with its own name. */
 export const HOSTILE_NAMES: readonly string[] = [
   "a.b",
   "a-b",

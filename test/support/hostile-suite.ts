@@ -5,12 +5,12 @@ import { hostilePrograms, isClean, judge, limitsFor, watchMemory } from "./hosti
 import { defaultLimits, isAlive, openSandbox, runProgram } from "./sandbox.ts";
 
 const NARROW = { cpuMs: 200, wallMs: 300 };
-/** How late a run may end after its limit. */
+/** Tolerance for the end of a run after its limit. */
 const LATE_MS = 1_000;
-/** How much a program may allocate between two looks at it. */
+/** Memory that a program may allocate between two measurements. */
 const STEP_MB = 256;
 
-/** The whole list on one engine; each in a file of its own, so that they run side by side. */
+/** Runs all hostile programs on one engine; each engine has its own file, so that they run in parallel. */
 export function describeHostilePrograms(engine: EngineName): void {
   describe(`hostile programs on ${engine}`, () => {
     let sandbox: ProcessSandbox;
@@ -39,7 +39,7 @@ export function describeHostilePrograms(engine: EngineName): void {
       expect(await isClean(sandbox), "the next run is as if nothing had happened").toBe(true);
     });
 
-    it("leave the host as it was", () => {
+    it("leave the host unchanged", () => {
       expect(process.pid).toBe(hostPid);
       expect((process.memoryUsage().heapUsed - heapBefore) / 2 ** 20).toBeLessThan(100);
       expect(memory.mostMb).toBeGreaterThan(0);

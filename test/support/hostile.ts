@@ -1,4 +1,4 @@
-/** Runs programs that mean harm, and checks what must hold whatever they do. */
+/** Runs hostile programs and checks the invariants that must hold whatever they do. */
 import given from "../hostile/given.json" with { type: "json" };
 import own from "../hostile/own.json" with { type: "json" };
 import type { RunLimits, RunOutcome } from "../../src/execution/worker-bridge.ts";
@@ -7,16 +7,16 @@ import { findProcUsage } from "../../src/sandbox/process-usage.ts";
 import type { ProcessSandbox } from "../../src/sandbox/sandbox.ts";
 import { defaultLimits, runProgram } from "./sandbox.ts";
 
-/** How a program may end; each limit belongs to one of them. */
+/** Ways a program may end; each limit belongs to one of them. */
 type EndClass = "returned" | "threw" | "time" | "memory" | "calls" | "decisions" | "size" | "crashed" | "aborted";
 
 export interface HostileProgram {
   readonly id: string;
   readonly code: string;
   readonly ends: readonly EndClass[];
-  /** What it returns, if it returns. */
+  /** The expected return value, if it returns. */
   readonly returns?: string;
-  /** Where QuickJS may end differently. */
+  /** Different ends that are allowed on QuickJS. */
   readonly quickjs?: readonly EndClass[];
 }
 
@@ -36,13 +36,13 @@ function classOf(outcome: RunOutcome): EndClass {
   return outcome.kind === "limit" ? (CLASS_OF_LIMIT[outcome.limit] ?? "size") : outcome.kind;
 }
 
-/** Those that may run into the limits get narrow ones, so that the suite is quick; the others all the time they need. */
+/** Returns narrow limits for programs that may reach them, so that the suite is quick; ample ones for the others. */
 export function limitsFor({ ends }: HostileProgram, narrow: Pick<RunLimits, "cpuMs" | "wallMs">): RunLimits {
   const limits = { ...defaultLimits, maxCalls: 500, maxDecisions: 10_000 };
   return ends.includes("time") ? { ...limits, ...narrow } : limits;
 }
 
-/** What is wrong with how a program ended, if anything. */
+/** Returns the problem with how a program ended, if any. */
 export function judge(program: HostileProgram, outcome: RunOutcome, engine: EngineName): string | undefined {
   const found = classOf(outcome);
   const allowed = engine === "quickjs" ? (program.quickjs ?? program.ends) : program.ends;
@@ -58,13 +58,13 @@ const CHECK = `return [
 ]`;
 const CLEAN = JSON.stringify([true, true, true, "function", '{"a":1}', 42]);
 
-/** Whether the sandbox runs the next program as if nothing had happened. */
+/** True if the sandbox runs the next program as if nothing had happened. */
 export async function isClean(sandbox: ProcessSandbox): Promise<boolean> {
   const outcome = await runProgram(sandbox, CHECK);
   return outcome.kind === "returned" && JSON.stringify(outcome.value) === CLEAN;
 }
 
-/** Watches how much memory the children of a sandbox need. */
+/** Measures the peak memory of the sandbox's children. */
 export function watchMemory(sandbox: ProcessSandbox): Disposable & { readonly mostMb: number } {
   let mostMb = 0;
   const timer = setInterval(() => {

@@ -1,11 +1,11 @@
-/** Packages that are too large to be dependencies: installed when they are needed, into a cache folder. */
+/** Packages that are too large to be dependencies: installed on demand into a cache folder. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache-folder.ts";
 
-/** Installs exactly these versions, unless they are there, and returns the folder of the packages. */
+/** Installs exactly these versions unless present, and returns the folder of the packages. */
 export async function installPackages(name: string, packages: readonly string[]): Promise<string> {
   const folder = cacheFolder(name);
   const marker = join(folder, "installed.json");

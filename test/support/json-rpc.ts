@@ -8,7 +8,7 @@ const message = z.union([
   z.looseObject({ jsonrpc, method: z.string().min(1) }),
 ]);
 
-/** What is wrong with a text as a message of the protocol, if anything. */
+/** Returns the violation of the protocol in a message, if any. */
 export function findFlaw(text: string): string | undefined {
   try {
     const { error } = message.safeParse(JSON.parse(text));

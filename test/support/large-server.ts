@@ -8,7 +8,7 @@ const { values } = parseArgs({ options: { tools: { type: "string", default: "0" 
 const mcp = new McpServer({ name: "large", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
 
 const size = z.object({ count: z.number() });
-/** Characters of one to four bytes, and such that JSON has to escape. */
+/** Characters of one to four bytes, and some that JSON has to escape. */
 const UNIT = 'ab"é\n😀\u2028';
 
 mcp.registerTool("write_text", { description: "Writes a long text", inputSchema: size }, ({ count }) => ({

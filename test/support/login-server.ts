@@ -1,4 +1,4 @@
-/** An OAuth authorization server on loopback that says yes to everybody, but checks whatever can be checked. */
+/** An OAuth authorization server on loopback that grants every login, but validates every parameter. */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -6,23 +6,23 @@ import type { AddressInfo } from "node:net";
 
 export interface LoginServer extends AsyncDisposable {
   readonly issuer: string;
-  /** What was asked of it, as "POST /token refresh_token". */
+  /** The requests it received, as "POST /token refresh_token". */
   readonly requests: string[];
-  /** Every secret it ever gave out. */
+  /** Every secret it ever issued. */
   readonly secrets: string[];
-  /** The scope of an access token that holds, or undefined. */
+  /** Returns the scope of a valid access token, or undefined. */
   scopeOf(accessToken: string): string | undefined;
-  /** Ends every access token, as time would. */
+  /** Expires every access token. */
   expireTokens(): void;
-  /** Ends every login: nothing can be renewed. */
+  /** Revokes every login: no refresh token works. */
   revokeAll(): void;
 }
 
 export interface LoginServerOptions {
   readonly tokenSeconds?: number;
-  /** Whether an address may stand for a client. */
+  /** True if a client id may be the address of a client's metadata. */
   readonly clientDocuments?: boolean;
-  /** Whether it calls itself by another name when it sends browsers back. */
+  /** True if it sends another issuer in its redirects. */
   readonly wrongIssuer?: boolean;
   readonly machine?: { readonly id: string; readonly secret: string };
 }
@@ -33,20 +33,20 @@ interface Grant {
   readonly resource: string;
 }
 
-interface Code extends Grant {
+interface IssuedCode extends Grant {
   readonly redirectUri: string;
   readonly challenge: string;
 }
 
 class Refused extends Error {}
 
-/** Everything it knows, and what it does with it. */
-class Book {
+/** The state of the server and its operations. */
+class LoginState {
   readonly issuer: string;
   readonly options: LoginServerOptions;
   readonly secrets: string[] = [];
   readonly clients = new Map<string, readonly string[]>();
-  readonly codes = new Map<string, Code>();
+  readonly codes = new Map<string, IssuedCode>();
   readonly access = new Map<string, Grant>();
   readonly refresh = new Map<string, Grant>();
 
@@ -104,7 +104,7 @@ class Book {
     if (grant === "refresh_token") {
       const used = body.get("refresh_token") ?? "";
       const known = this.refresh.get(used);
-      this.refresh.delete(used); // good for one use
+      this.refresh.delete(used); // single use
       if (known === undefined || known.client !== body.get("client_id")) throw new Refused("invalid_grant");
       return this.issue(known, true);
     }
@@ -149,20 +149,20 @@ class Book {
 
 export async function startLoginServer(options: LoginServerOptions = {}): Promise<LoginServer> {
   const requests: string[] = [];
-  const server = createServer((request, response) => void serve(request, response, { book, requests }));
+  const server = createServer((request, response) => void serve(request, response, { state, requests }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const book = new Book(issuer, options);
+  const state = new LoginState(issuer, options);
   return {
     issuer,
     requests,
-    secrets: book.secrets,
-    scopeOf: (token) => book.access.get(token)?.scope,
-    expireTokens: () => book.access.clear(),
+    secrets: state.secrets,
+    scopeOf: (token) => state.access.get(token)?.scope,
+    expireTokens: () => state.access.clear(),
     revokeAll() {
-      book.access.clear();
-      book.refresh.clear();
+      state.access.clear();
+      state.refresh.clear();
     },
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
@@ -173,28 +173,30 @@ export async function startLoginServer(options: LoginServerOptions = {}): Promis
   };
 }
 
-interface Asked {
+interface LoginRequest {
   readonly query: URLSearchParams;
   readonly text: string;
   readonly form: URLSearchParams;
   readonly authorization: string | undefined;
 }
 
-/** What it answers at each path: a document, or where to go. */
-const PATHS: Readonly<Record<string, (book: Book, asked: Asked) => { document: unknown } | { location: string }>> = {
-  "/.well-known/oauth-authorization-server": (book) => ({ document: book.metadata() }),
-  "/register": (book, { text }) => ({ document: book.register(JSON.parse(text) as { redirect_uris?: string[] }) }),
-  "/authorize": (book, { query }) => ({ location: book.authorize(query) }),
-  "/token": (book, { form, authorization }) => ({ document: book.token(form, authorization) }),
-  "/revoke": (book, { form }) => ({ document: { revoked: book.refresh.delete(form.get("token") ?? "") } }),
+/** Responses by path: a document, or a redirect. */
+const PATHS: Readonly<
+  Record<string, (state: LoginState, asked: LoginRequest) => { document: unknown } | { location: string }>
+> = {
+  "/.well-known/oauth-authorization-server": (state) => ({ document: state.metadata() }),
+  "/register": (state, { text }) => ({ document: state.register(JSON.parse(text) as { redirect_uris?: string[] }) }),
+  "/authorize": (state, { query }) => ({ location: state.authorize(query) }),
+  "/token": (state, { form, authorization }) => ({ document: state.token(form, authorization) }),
+  "/revoke": (state, { form }) => ({ document: { revoked: state.refresh.delete(form.get("token") ?? "") } }),
 };
 
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  { book, requests }: { book: Book; requests: string[] },
+  { state, requests }: { state: LoginState; requests: string[] },
 ): Promise<void> {
-  const { pathname, searchParams: query } = new URL(request.url ?? "/", book.issuer);
+  const { pathname, searchParams: query } = new URL(request.url ?? "/", state.issuer);
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString("utf8");
@@ -203,7 +205,7 @@ async function serve(
     void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(document));
   requests.push(`${request.method} ${pathname}${pathname === "/token" ? ` ${form.get("grant_type")}` : ""}`);
   try {
-    const answer = PATHS[pathname]?.(book, { query, text, form, authorization: request.headers.authorization });
+    const answer = PATHS[pathname]?.(state, { query, text, form, authorization: request.headers.authorization });
     if (answer === undefined) send(404, {});
     else if ("location" in answer) response.writeHead(302, { location: answer.location }).end();
     else send(pathname === "/register" ? 201 : 200, answer.document);

@@ -1,15 +1,15 @@
 import { once } from "node:events";
-import { type RunOptions, type RunResult, spawnPml, until } from "./pml.ts";
+import { type PmlOptions, type RunResult, spawnPml, until } from "./pml.ts";
 
 export interface LoginResult extends RunResult {
-  /** The address that a person was sent to. */
+  /** The login page's address. */
   readonly url: string;
-  /** What the browser was shown in the end. */
+  /** The last page in the browser. */
   readonly page: string;
 }
 
-/** `pml login` and a person with a browser who says yes. */
-export async function logIn(server: string, options: RunOptions): Promise<LoginResult> {
+/** Runs `pml login` with a person who accepts in the browser. */
+export async function logIn(server: string, options: PmlOptions): Promise<LoginResult> {
   const child = spawnPml(["login", server], options);
   let stdout = "";
   let stderr = "";

@@ -5,22 +5,22 @@ import { PML, runJson, testEnvironment } from "./pml.ts";
 
 export interface TestClient extends AsyncDisposable {
   readonly client: Client;
-  /** What the gateway asked this client, in order. */
+  /** Questions of the gateway to this client, in order. */
   readonly questions: string[];
-  /** How often the gateway said that the tools changed. */
+  /** Number of notifications about changed tools. */
   readonly toolChanges: { count: number };
 }
 
 export interface ClientOptions {
   readonly transport?: "stdio" | "http";
-  /** legacy: the 2025 handshake; auto: the current protocol where the other side speaks it. */
+  /** legacy: the 2025 handshake; auto: the current protocol if the other side speaks it. */
   readonly era?: "legacy" | "auto";
   readonly env?: Readonly<Record<string, string>>;
-  /** As the client names itself. */
+  /** The name in its client info. */
   readonly name?: string;
-  /** What this client's user answers to everything, or each time. */
+  /** The user's answer to every question, or a function of it. */
   readonly answer?: ElicitResult | ((message: string) => Promise<ElicitResult>);
-  /** The model that this client lends: from the text it is asked to what it says. */
+  /** The client's model for sampling: maps a prompt to its answer. */
   readonly model?: (text: string) => string;
 }
 
@@ -81,7 +81,7 @@ async function openHttp(home: string, env: Readonly<Record<string, string>>): Pr
   return openRunning(home);
 }
 
-/** Straight to a daemon that is known to run. */
+/** Connects to a running daemon. */
 export function openRunning(home: string, path = "/mcp"): StreamableHTTPClientTransport {
   const address = readDaemonAddress(home);
   if (address === undefined) throw new Error(`no daemon runs in ${home}`);

@@ -1,4 +1,4 @@
-/** The mirror over stdio: both eras, or with --legacy the one of 2025. */
+/** The mirror over stdio: both eras, or with --legacy that of 2025. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { createMirror } from "./mirror.ts";
 

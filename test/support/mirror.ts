@@ -8,7 +8,10 @@ const REGION = {
   },
 } as const;
 
-/** A server that shows what a gateway lets through to it: `_meta` of the call, HTTP headers, its environment. */
+/**
+ * Creates a server that returns the parts of a request that reach it: `_meta` of the call, HTTP headers, its
+ * environment.
+ */
 export function createMirror(): McpServer {
   const mcp = new McpServer({ name: "mirror", version: "1.0.0" }, { capabilities: { tools: {} } });
   mcp.registerTool("meta", { description: "Shows _meta of the call" }, ({ mcpReq }) => show(mcpReq._meta ?? {}));

@@ -15,7 +15,7 @@ interface Reply {
   readonly hang?: true;
 }
 
-/** A server on loopback that answers as those of language models do. */
+/** A loopback server that imitates the API of a language model. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
@@ -45,7 +45,7 @@ export async function startModelServer(reply: (request: SeenRequest, count: numb
   };
 }
 
-/** As the messages API of Anthropic answers. */
+/** Formats an answer of Anthropic's messages API. */
 export function anthropicMessage(text: string): string {
   return JSON.stringify({
     id: "msg_01",
@@ -59,7 +59,7 @@ export function anthropicMessage(text: string): string {
   });
 }
 
-/** As chat completions answer. */
+/** Formats an answer of chat completions. */
 export function chatCompletion(text: string): string {
   return JSON.stringify({
     id: "chatcmpl-1",

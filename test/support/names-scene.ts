@@ -9,11 +9,11 @@ import { servers, writeConfig } from "./upstream-servers.ts";
 import { afterAll, beforeAll } from "vitest";
 
 interface NamesHome extends GatewayHome {
-  /** Calls that really reached the counting server. */
+  /** Returns the calls that reached the counting server. */
   calls(): string[];
 }
 
-/** A gateway in front of one counting server, which may be called freely. */
+/** Starts a gateway in front of one counting server, which may be called freely. */
 export async function startNamesGateway(config: Record<string, unknown> = {}): Promise<NamesHome> {
   const work = await makeFolder();
   const file = join(work.path, "calls.txt");
@@ -33,11 +33,11 @@ export async function startNamesGateway(config: Record<string, unknown> = {}): P
   };
 }
 
-/** A gateway and a client of it, for all tests of a file. */
+/** A gateway and its client, shared by all tests of a file. */
 export interface SharedNames {
   readonly home: NamesHome;
   readonly client: Client;
-  /** The daemon ends and comes up again, with further settings where some are given. */
+  /** Restarts the daemon, with further settings if given. */
   restart(settings?: Record<string, unknown>): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function listNames(client: Client): Promise<string[]> {
   return (await client.listTools()).tools.map(({ name }) => name);
 }
 
-/** What a capability called as a tool gives back. */
+/** Calls a capability as a tool and returns its value. */
 export async function callCapability(by: Client, name: string, input: Record<string, unknown> = {}): Promise<unknown> {
   const { value, isError, text } = await callJson(by, name, input);
   if (isError) throw new Error(text);

@@ -1,4 +1,4 @@
-/** A client built on version 1 of the SDK, which most clients in use still are. */
+/** A client built on version 1 of the SDK, like most clients in use. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

@@ -8,7 +8,7 @@ import type { Db } from "../../src/db/client.ts";
 const folder = new URL("../../src/db/migrations/", import.meta.url);
 export const migrationFiles = readdirSync(folder).toSorted();
 
-/** The schema as it was when there were only so many migrations, told in the way the product notes it. */
+/** Migrates to an earlier schema, recorded as the product records it. */
 export async function migrateUpTo(db: Db, count: number): Promise<void> {
   const migrations = migrationFiles.slice(0, count).map((file) => {
     const text = readFileSync(new URL(file, folder), "utf8");
@@ -26,7 +26,7 @@ export async function migrateUpTo(db: Db, count: number): Promise<void> {
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A capability with two versions, figures and a former name, as the very first schema could hold it. */
+/** Seeds a capability with two versions, counters and a former name, as the first schema could hold it. */
 export async function seedOldCapability(db: Db): Promise<string> {
   const id = newId();
   await sql`

@@ -1,4 +1,4 @@
-/** The product as a user has it: the command line, as a process of its own. */
+/** Runs the product as a user does: the command line, as a separate process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,20 +13,20 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-export interface RunOptions {
+export interface PmlOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
 }
 
-/** The environment of a test: nothing of the tester's own PML gets in, and no servers but those it configures. */
-export function testEnvironment({ home, env = {} }: RunOptions): Record<string, string> {
+/** The environment of a test: isolated from the tester's own PML, without servers other than the configured ones. */
+export function testEnvironment({ home, env = {} }: PmlOptions): Record<string, string> {
   const config = existsSync(join(home, "pml.json")) ? {} : { PML_CONFIG: join(import.meta.dirname, "no-servers.json") };
   return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...config, ...env };
 }
 
-export function spawnPml(args: readonly string[], options: RunOptions): ChildProcess {
+export function spawnPml(args: readonly string[], options: PmlOptions): ChildProcess {
   return spawn(process.execPath, [PML, ...args], {
     env: testEnvironment(options),
     cwd: options.cwd ?? options.home,
@@ -34,7 +34,7 @@ export function spawnPml(args: readonly string[], options: RunOptions): ChildPro
   });
 }
 
-export async function runPml(args: readonly string[], options: RunOptions): Promise<RunResult> {
+export async function runPml(args: readonly string[], options: PmlOptions): Promise<RunResult> {
   const child = spawnPml(args, options);
   child.stdin?.end(options.input ?? "");
   let stdout = "";
@@ -46,14 +46,14 @@ export async function runPml(args: readonly string[], options: RunOptions): Prom
 }
 
 /** Runs a command with --json and returns its document. */
-export async function runJson<T>(args: readonly string[], options: RunOptions): Promise<T> {
+export async function runJson<T>(args: readonly string[], options: PmlOptions): Promise<T> {
   const { stdout, stderr, code } = await runPml([...args, "--json"], options);
   const document = JSON.parse(stdout || "null") as { ok: boolean; data: T } | null;
   if (document?.ok !== true) throw new Error(`pml ${args.join(" ")} exited ${code}: ${stderr}${stdout}`);
   return document.data;
 }
 
-/** A process that has ended and whose parent has not noticed is not running. */
+/** False for a zombie: a process that has ended but was not waited for. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -63,7 +63,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until something holds, and fails with its name when it does not. */
+/** Waits until a condition holds; fails with its name after the time limit. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 15_000): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await holds())) {

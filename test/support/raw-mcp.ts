@@ -1,16 +1,18 @@
-/** MCP over HTTP without an SDK, for what an SDK hides: bytes, order, and what it would never send. */
+/** MCP over HTTP without an SDK, for tests of bytes, order, and messages that an SDK would never send. */
 import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
-
-type Fields = Record<string, unknown>;
+import type { JsonFields } from "./fuzz-values.ts";
 
 export const CURRENT = "2026-07-28";
 
-export interface Answer {
+export interface RawMcpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The message, of an answer that has one. */
-  readonly message: { readonly result?: Fields; readonly error?: { readonly code: number; readonly message: string } };
+  /** The message, if the answer has one. */
+  readonly message: {
+    readonly result?: JsonFields;
+    readonly error?: { readonly code: number; readonly message: string };
+  };
 }
 
 export class RawMcp {
@@ -27,7 +29,7 @@ export class RawMcp {
   async fetch(init: {
     method?: string;
     headers?: Record<string, string>;
-    body?: Fields;
+    body?: JsonFields;
     signal?: AbortSignal;
   }): Promise<Response> {
     const { method = "POST", headers = {}, body, signal } = init;
@@ -45,13 +47,13 @@ export class RawMcp {
     });
   }
 
-  /** A request of the 2025 era. */
-  async old(method: string, params: Fields = {}): Promise<Answer> {
+  /** Sends a request of the 2025 era. */
+  async old(method: string, params: JsonFields = {}): Promise<RawMcpAnswer> {
     this.#lastId += 1;
     return read(await this.fetch({ body: { jsonrpc: "2.0", id: this.#lastId, method, params } }));
   }
 
-  async initialize(protocolVersion = "2025-11-25"): Promise<Answer> {
+  async initialize(protocolVersion = "2025-11-25"): Promise<RawMcpAnswer> {
     const answer = await this.old("initialize", {
       protocolVersion,
       capabilities: {},
@@ -62,15 +64,15 @@ export class RawMcp {
     return answer;
   }
 
-  /** A request of the current protocol, which needs no session. */
-  async current(method: string, params: Fields = {}, capabilities: Fields = {}): Promise<Answer> {
+  /** Sends a request of the current protocol, which needs no session. */
+  async current(method: string, params: JsonFields = {}, capabilities: JsonFields = {}): Promise<RawMcpAnswer> {
     return read(await this.beginCurrent(method, params, capabilities));
   }
 
   beginCurrent(
     method: string,
-    params: Fields = {},
-    capabilities: Fields = {},
+    params: JsonFields = {},
+    capabilities: JsonFields = {},
     signal?: AbortSignal,
   ): Promise<Response> {
     this.#lastId += 1;
@@ -92,24 +94,29 @@ export class RawMcp {
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function read(response: Response): Promise<RawMcpAnswer> {
   const text = await response.text();
   const json = text.startsWith("event:") || text.startsWith("data:") ? (readEvents(text).at(-1) ?? "{}") : text || "{}";
-  return { status: response.status, headers: response.headers, text, message: JSON.parse(json) as Answer["message"] };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    message: JSON.parse(json) as RawMcpAnswer["message"],
+  };
 }
 
-/** The messages in a text of server-sent events. */
+/** Returns the messages in a text of server-sent events. */
 function readEvents(text: string): string[] {
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, message = ""]) => message);
 }
 
-/** Messages as they come in on a stream, until it ends. */
-export async function* streamMessages(response: Response): AsyncGenerator<Fields> {
+/** Yields the messages of a stream as they arrive, until it ends. */
+export async function* streamMessages(response: Response): AsyncGenerator<JsonFields> {
   let rest = "";
   for await (const chunk of response.body ?? []) {
     rest += Buffer.from(chunk as Uint8Array).toString();
     const events = rest.split("\n\n");
     rest = events.pop() ?? "";
-    for (const event of events) for (const message of readEvents(event)) yield JSON.parse(message) as Fields;
+    for (const event of events) for (const message of readEvents(event)) yield JSON.parse(message) as JsonFields;
   }
 }

@@ -1,4 +1,4 @@
-/** Loaded into a daemon with NODE_OPTIONS: an OpenTelemetry SDK that writes each span to $SPANS_FILE, one a line. */
+/** Loaded into a daemon with NODE_OPTIONS: an OpenTelemetry SDK that writes each span as a line to $SPANS_FILE. */
 import { appendFileSync } from "node:fs";
 import { NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 

@@ -9,7 +9,7 @@ import { type RawAnswer, type RawRequest, sendRaw } from "./raw-http.ts";
 export interface RemoteGateway extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly issuer: AuthorizationServer;
-  /** Where it listens, without a path. */
+  /** Its address, without a path. */
   readonly url: string;
   readonly send: (request: RawRequest, token?: string) => Promise<RawAnswer>;
   connect(token: string, era: "legacy" | "auto"): Promise<Client & AsyncDisposable>;

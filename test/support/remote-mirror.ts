@@ -7,7 +7,7 @@ import { createMirror } from "./mirror.ts";
 
 export interface RemoteMirror extends AsyncDisposable {
   readonly url: string;
-  /** Of every request that ever came, in order. */
+  /** Headers of every request, in order. */
   readonly requests: readonly IncomingHttpHeaders[];
 }
 

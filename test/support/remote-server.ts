@@ -1,4 +1,4 @@
-/** MCP servers behind a loopback URL, in this process, whose every request a test can see and interfere with. */
+/** MCP servers behind a loopback URL, in this process: a test can see and intercept every request. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,29 +9,29 @@ import { createMcpHandler, isInitializeRequest, type McpServer } from "@modelcon
 export interface RemoteServer extends AsyncDisposable {
   readonly origin: string;
   readonly url: string;
-  /** The methods it was asked, in order. */
+  /** The requested methods, in order. */
   readonly methods: string[];
-  /** Tells listeners of the current protocol that the tools changed. */
+  /** Notifies listeners of the current protocol that the tools changed. */
   readonly toolsChanged: () => void;
-  /** Breaks off every stream that is open. */
+  /** Breaks every open stream. */
   dropStreams(): void;
 }
 
 export interface RemoteOptions {
   readonly era: "current" | "2025";
   readonly create: () => McpServer;
-  /** Answers a request in the server's place, or returns false. */
+  /** Answers a request instead of the server, or returns false. */
   readonly intercept?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 }
 
-type Handle = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>;
+type HandleRequest = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>;
 
 export async function startRemoteServer({ era, create, intercept }: RemoteOptions): Promise<RemoteServer> {
   const methods: string[] = [];
   const streams = new Set<ServerResponse>();
   const modern = createMcpHandler(create, { legacy: "reject" });
-  const serveModern = toNodeHandler(modern) as unknown as Handle;
-  const handle: Handle = era === "current" ? serveModern : createSessions(create);
+  const serveModern = toNodeHandler(modern) as unknown as HandleRequest;
+  const handle: HandleRequest = era === "current" ? serveModern : createSessions(create);
   const server = createServer((request, response) => {
     streams.add(response);
     response.once("close", () => streams.delete(response));
@@ -62,7 +62,7 @@ export async function startRemoteServer({ era, create, intercept }: RemoteOption
 }
 
 /** A server of the 2025 era: one session per client, one McpServer per session. */
-function createSessions(create: () => McpServer): Handle {
+function createSessions(create: () => McpServer): HandleRequest {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   return async (request, response, body) => {
     const known = sessions.get(String(request.headers["mcp-session-id"]));

@@ -1,13 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { ExportDigest } from "../../src/housekeeping/export-format.ts";
 
-type Row = Record<string, unknown>;
+type EditedRow = Record<string, unknown>;
 
-/** Changes rows of an export the way somebody would who knows the format: all checksums are right again. */
-export function rewriteExport(from: string, to: string, edit: (table: string, row: Row) => Row | undefined): void {
+/** Changes rows of an export and recomputes all checksums, as an attacker who knows the format would. */
+export function rewriteExport(
+  from: string,
+  to: string,
+  edit: (table: string, row: EditedRow) => EditedRow | undefined,
+): void {
   const [header = "", ...lines] = readFileSync(from, "utf8").trimEnd().split("\n");
   const rows = lines.slice(0, -1).flatMap((line) => {
-    const [table, row] = JSON.parse(line) as [string, Row];
+    const [table, row] = JSON.parse(line) as [string, EditedRow];
     const edited = edit(table, row);
     return edited === undefined ? [] : [JSON.stringify([table, edited])];
   });

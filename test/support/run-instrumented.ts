@@ -11,7 +11,7 @@ interface ObservedCall {
 export interface Observation {
   /** `returned …` or `threw …`. */
   readonly outcome: string;
-  /** Tools and arguments, in the order of the calls. */
+  /** Tools and arguments, in call order. */
   readonly calls: readonly string[];
   readonly marked: readonly ObservedCall[];
   readonly decisions: readonly { readonly node: string; readonly outcome: string }[];
@@ -20,7 +20,7 @@ export interface Observation {
 
 type Callee = ((args: unknown) => unknown) | undefined;
 
-/** Runs a program as the sandbox does, as far as an analysis can tell. */
+/** Runs a program as the sandbox does, as far as an analysis can observe it. */
 export async function runInstrumented(
   { code }: InstrumentedProgram,
   args: unknown,
@@ -55,7 +55,7 @@ export async function runInstrumented(
   return { outcome, calls, marked, decisions, paths: [...counts.keys()] };
 }
 
-/** Runs an expression that is an async function of `args`, without any marks. */
+/** Runs an expression that is an async function of `args`, without instrumentation. */
 export async function runPlain(
   code: string,
   args: unknown,

@@ -1,4 +1,4 @@
-/** Sandboxes for tests, and a host that answers as the hostile programs expect it. */
+/** Sandboxes for tests, and a host that answers as the hostile programs expect. */
 import type {
   CallAnswer,
   GuestCall,
@@ -43,7 +43,7 @@ export function openSandbox(options: Partial<SandboxOptions> = {}, log = quiet):
   return createSandbox({ ...defaults, ...options }, log);
 }
 
-/** A program of these statements. */
+/** Builds a program from statements. */
 export function programOf(body: string, changes: Partial<SandboxProgram> = {}): SandboxProgram {
   return {
     code: `async (args, __pml) => {\n${body}\n}`,
@@ -63,7 +63,9 @@ export interface RecordingHost extends RunHost {
   readonly lines: string[];
 }
 
-/** `mcp.t.x` echoes, `mcp.t.fail` fails, `mcp.t.never` never answers; each answer moves the clock by a millisecond. */
+/**
+ * `mcp.t.x` echoes, `mcp.t.fail` fails, `mcp.t.never` never answers; each answer advances the clock by a millisecond.
+ */
 export function recordingHost(answer: (call: GuestCall) => Promise<CallAnswer> = answerLikeTools): RecordingHost {
   const calls: GuestCall[] = [];
   const decisions: string[] = [];
@@ -103,7 +105,7 @@ export async function runProgram(
   return await sandbox.run(programOf(body, program), host, signal);
 }
 
-/** Whether a process exists; one that has ended but was not waited for does not count. */
+/** True if a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,10 +1,8 @@
-/**
- * A stdio MCP server that answers with what a file says, to the byte: `{ "tools": [...], "results": { name: … } }`.
- */
+/** A stdio MCP server with byte-exact answers from a file: `{ "tools": [...], "results": { name: … } }`. */
 import { readFileSync } from "node:fs";
 import { splitLines } from "../../src/base/lines.ts";
 
-interface Message {
+interface ScriptedMessage {
   readonly id?: number | string;
   readonly method?: string;
   readonly params?: { readonly name?: string; readonly protocolVersion?: string };
@@ -15,7 +13,7 @@ const script = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as {
   readonly results: Readonly<Record<string, unknown>>;
 };
 
-function answer({ method, params = {} }: Message): unknown {
+function answer({ method, params = {} }: ScriptedMessage): unknown {
   if (method === "initialize") {
     const { protocolVersion } = params;
     return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "scripted", version: "1.0.0" } };
@@ -25,7 +23,7 @@ function answer({ method, params = {} }: Message): unknown {
 }
 
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
-  const message = JSON.parse(line) as Message;
+  const message = JSON.parse(line) as ScriptedMessage;
   if (message.id === undefined) continue;
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: answer(message) })}\n`);
 }

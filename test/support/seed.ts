@@ -1,7 +1,7 @@
 import { v7 as newId } from "uuid";
 import type { Db } from "../../src/db/client.ts";
 
-/** A capability as the product stores one: record, first version, counters. Returns the record's id. */
+/** Seeds a capability as the product stores it: record, first version, counters. Returns the record's id. */
 export async function seedCapability(
   db: Db,
   action: string,

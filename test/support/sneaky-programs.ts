@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Ways to write the name of a tool so that it is not in the text. */
+/** Ways to spell the name of a tool without having it in the text. */
 const NAMES: readonly ((name: string) => string)[] = [
   (name) => JSON.stringify(name),
   (name) => `${JSON.stringify(name.slice(0, 1))} + ${JSON.stringify(name.slice(1))}`,
@@ -14,7 +14,7 @@ const NAMES: readonly ((name: string) => string)[] = [
   (name) => `((n) => ({ toString() { n += 1; return n > 1 ? ${JSON.stringify(name)} : "read"; } }))(0)`,
 ];
 
-/** Ways to get hold of the tool of that name. `N` is an expression for the name, `T` the name itself. */
+/** Ways to obtain the tool of that name. `N` is an expression for the name, `T` the name itself. */
 const ROUTES: readonly string[] = [
   "const f = mcp.counting.T;",
   "const f = mcp.counting[N];",
@@ -71,7 +71,7 @@ const CALLS: readonly string[] = [
   "return await f({ key, toJSON: undefined, tool: 'drop', server: 'counting' });",
 ];
 
-/** A program that calls a tool of the counting server, in one of many ways that are hard to see. */
+/** Generates a program that calls a tool of the counting server in one of many obfuscated ways. */
 export function writeSneakyProgram(random: Random, name: string): string {
   const spelled = `(${random.pick(NAMES)(name)})`;
   const route = random.pick(ROUTES).replaceAll("sneak_T", `sneak_${name}`);

@@ -7,7 +7,7 @@ import type {
 } from "../../src/analysis/structure.ts";
 import type { JsonSchema } from "../../src/base/json.ts";
 
-/** What an analysis found, in lines that can be read and compared. */
+/** Formats the result of an analysis as readable, comparable lines. */
 export function formatOutcome(outcome: AnalysisOutcome): string {
   if (outcome.kind === "program") return formatProgram(outcome.program);
   const { message, line, column, excerpt, hint } = outcome.problem;

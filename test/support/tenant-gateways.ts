@@ -25,7 +25,7 @@ export async function startTenants(...scopes: readonly string[]): Promise<Tenant
     const { client } = stack.use(await connectClient(home.path, { transport: "http", era: "auto" }));
     return { home, client };
   };
-  // the first one makes the tables
+  // The first one creates the tables.
   const [first = "", ...others] = scopes;
   const gateways = [await start(first), ...(await Promise.all(others.map(start)))];
   return { database, gateways, [Symbol.asyncDispose]: () => stack.disposeAsync() };

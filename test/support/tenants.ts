@@ -2,23 +2,23 @@ import type { Visibility } from "../../src/registry/record.ts";
 import { type Asker, OWNER } from "../../src/registry/scope.ts";
 import type { Random } from "./random.ts";
 
-/** A record as somebody who was told everything would know it. */
+/** The full truth about a record, independent of visibility. */
 export interface KnownRecord {
   readonly id: string;
   readonly org: string;
   readonly project: string;
   readonly creator: string;
   readonly visibility: Visibility;
-  /** All that was ever written into it and belongs to nobody else. */
+  /** All text ever written into it that belongs to no other record. */
   readonly marks: Set<string>;
-  /** Everything it can be asked for by. */
+  /** All references that resolve to it. */
   readonly references: string[];
   removed: boolean;
 }
 
 const PRINCIPALS = [OWNER, "019a0000-0000-7000-8000-000000000001", "019a0000-0000-7000-8000-000000000002"];
 
-/** Who sees what, said a second time and in another way than the product says it. */
+/** A model of visibility, implemented independently of the product. */
 export class Tenants {
   readonly records: KnownRecord[] = [];
   readonly #random: Random;
@@ -42,7 +42,7 @@ export class Tenants {
     return this.#random.pick(["private", "project", "org", "public"] as const);
   }
 
-  /** Anybody's record, or one that never was. */
+  /** Picks a record of any tenant, or one that never existed. */
   pickReference(): { readonly reference: string; readonly record: KnownRecord | undefined } {
     const record = this.records.length > 0 && this.#random.chance(90) ? this.#random.pick(this.records) : undefined;
     const reference = record === undefined ? `fs:${this.newMark()}` : this.#random.pick(record.references);
@@ -72,7 +72,7 @@ export class Tenants {
     return this.records.filter((record) => this.sees(asker, record));
   }
 
-  /** Marks in a text that the asker did not bring along and may not know. */
+  /** Finds marks in a text that the asker neither sent nor may see. */
   leaksIn(text: string, asker: Asker, asked: string): string[] {
     const allowed = new Set(this.visibleTo(asker).flatMap(({ marks }) => [...marks]));
     const brought = new Set(asked.match(MARK));

@@ -1,4 +1,4 @@
-import type { KnownTool, ToolCatalogue } from "../../src/analysis/structure.ts";
+import type { ToolFacts, ToolCatalogue } from "../../src/analysis/structure.ts";
 import type { JsonSchema } from "../../src/base/json.ts";
 
 const text = { type: "string" };
@@ -7,7 +7,7 @@ function object(properties: JsonSchema, required: readonly string[] = Object.key
   return { type: "object", properties, required };
 }
 
-const tools: readonly KnownTool[] = [
+const tools: readonly ToolFacts[] = [
   {
     id: "fs:read",
     inputSchema: object({ path: { type: "string", description: "File to read" }, encoding: text }, ["path"]),
@@ -28,7 +28,7 @@ const tools: readonly KnownTool[] = [
   { id: "my-server:do_it", inputSchema: object({ times: { type: "integer", minimum: 1 } }) },
 ];
 
-/** Names in code also in the spelling of identifiers. */
+/** Also resolves names in identifier spelling. */
 export const sampleCatalogue: ToolCatalogue = {
   findTool: (server, tool) =>
     tools.find(({ id }) => id === `${server}:${tool}` || toIdentifiers(id) === `${server}:${tool}`),

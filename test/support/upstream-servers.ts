@@ -14,27 +14,27 @@ export const servers = {
     command: process.execPath,
     args: [script("server-filesystem"), folder],
   }),
-  /** See there for its flags. */
+  /** See chaos-server.ts for its flags. */
   chaos: (label: string, ...flags: readonly string[]): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "chaos-server.ts"), `--label=${label}`, ...flags],
   }),
-  /** Notes every call in a file; see there for its tools. */
+  /** Logs every call to a file; see counting-server.ts for its tools. */
   counting: (file: string): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "counting-server.ts"), `--file=${file}`],
   }),
-  /** Its answers come from the file. */
+  /** Answers from the file. */
   scripted: (file: string): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "scripted-server.ts"), file],
   }),
-  /** Shows what reaches it. */
+  /** Returns the parts of a request that reach it. */
   mirror: (...options: "--legacy"[]): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "mirror-server.ts"), ...options],
   }),
-  /** Long results, and with --tools=60 a long list. */
+  /** Has long results, and with --tools=60 a long list. */
   large: (...flags: readonly string[]): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "large-server.ts"), ...flags],
@@ -44,7 +44,7 @@ export const servers = {
     args: [script("server-memory")],
     env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
   }),
-  /** Our own, which has a tool for everything that can come from a server; it speaks both eras unless told not to. */
+  /** The conformance fixture, with a tool for every feature of a server; it speaks both eras unless told otherwise. */
   fixture: (...options: "--legacy"[]): McpServerEntry => ({
     command: process.execPath,
     args: [join(import.meta.dirname, "..", "conformance", "fixture-server.ts"), ...options],
@@ -55,7 +55,7 @@ export function writeConfig(home: string, config: Record<string, unknown>): void
   writeFileSync(join(home, "pml.json"), JSON.stringify(config));
 }
 
-/** The same server, which does not start while a file is there. */
+/** Wraps a server so that it does not start while a file exists. */
 export function unlessMarked({ command, args }: { command: string; args: string[] }, marker: string): McpServerEntry {
   const words = [command, ...args].map((word) => `'${word}'`).join(" ");
   return { command: "/bin/sh", args: ["-c", `test -e '${marker}' && exit 3; exec ${words}`] };

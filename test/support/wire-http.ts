@@ -1,7 +1,7 @@
-/** A client of HTTP that sends any bytes and reads what comes back. */
+/** An HTTP client that sends any bytes and reads the response. */
 import { connect } from "node:net";
 
-export interface RawAnswer {
+export interface WireAnswer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -12,12 +12,12 @@ export interface RawOptions {
   readonly port: number;
   readonly bytes: Buffer;
   readonly halfClose: boolean;
-  /** How long to wait for more once an answer has begun, or for any answer. */
+  /** Time to wait for an answer, or for more of it. */
   readonly patienceMs: number;
 }
 
-/** The answers, as far as they came before the other side closed, a stream was left, or patience ended. */
-export async function sendBytes({ port, bytes, halfClose, patienceMs }: RawOptions): Promise<RawAnswer[]> {
+/** Returns the answers received before the other side closed, a stream was left, or the time ran out. */
+export async function sendBytes({ port, bytes, halfClose, patienceMs }: RawOptions): Promise<WireAnswer[]> {
   const chunks: Buffer[] = [];
   await new Promise<void>((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1" });
@@ -35,13 +35,13 @@ export async function sendBytes({ port, bytes, halfClose, patienceMs }: RawOptio
   return parseAnswers(Buffer.concat(chunks));
 }
 
-/** A stream of events may never end by itself. */
+/** True for an event stream, which may never end by itself. */
 function isOpenStream(chunk: Buffer): boolean {
   return chunk.includes("text/event-stream");
 }
 
-function parseAnswers(received: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function parseAnswers(received: Buffer): WireAnswer[] {
+  const answers: WireAnswer[] = [];
   let rest = received;
   while (rest.length > 0) {
     const end = rest.indexOf("\r\n\r\n");
@@ -75,7 +75,7 @@ function readChunks(rest: Buffer): { body: string; next: Buffer } {
   for (let at = 0; ;) {
     const end = rest.indexOf("\r\n", at);
     const size = end === -1 ? Number.NaN : Number.parseInt(rest.subarray(at, end).toString(), 16);
-    if (Number.isNaN(size)) return { body: Buffer.concat(parts).toString(), next: Buffer.of() }; // it was left
+    if (Number.isNaN(size)) return { body: Buffer.concat(parts).toString(), next: Buffer.of() }; // the stream was left
     if (size === 0) return { body: Buffer.concat(parts).toString(), next: rest.subarray(end + 4) };
     parts.push(rest.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;

@@ -18,7 +18,7 @@ export const FROM_CHILD = /** @type {const} */ ({
   /** The child has begun its run. */
   begun: "B",
   /**
-   * What the guest did, in order, one JSON array a line. Names travel apart from each other, so that none can be read as
+   * The guest's actions in order, one JSON array per line. Names are separate elements, so that no name can be read as
    * two others; `node` may be null, `namespace` too.
    *
    *     ["tool", id, node, loop, server, tool, arguments]
