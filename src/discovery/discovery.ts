@@ -1,5 +1,6 @@
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import type { Logger } from "../base/log.ts";
 import { splitClauses } from "./clauses.ts";
 import { type FoundCapability, readFoundCapabilities } from "./discovery-store.ts";
@@ -57,7 +58,7 @@ const MAX_CACHED_QUERIES = 200;
 export class Discovery implements AsyncDisposable {
   readonly #options: DiscoveryOptions;
   readonly #indexes = new Map<string, { readonly index: ScopeIndex; readonly vectorCache: VectorCache | undefined }>();
-  readonly #queries = new Map<string, Float32Array>();
+  readonly #queries = new BoundedMap<string, Float32Array>(MAX_CACHED_QUERIES);
   #opened: Language | undefined;
 
   constructor(options: DiscoveryOptions) {
@@ -179,7 +180,6 @@ export class Discovery implements AsyncDisposable {
     const made = new Map(unknown.map((text, at) => [text, vectors[at] ?? new Float32Array(0)]));
     const answer = texts.map((text) => made.get(text) ?? this.#queries.get(text) ?? new Float32Array(0));
     for (const [text, vector] of made) this.#queries.set(text, vector);
-    for (const text of [...this.#queries.keys()].slice(0, -MAX_CACHED_QUERIES)) this.#queries.delete(text);
     return answer;
   }
 }

@@ -2,6 +2,7 @@ import { analyseProgram } from "../analysis/analyse-program.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
 import { NO_SIGNING, type Signing } from "../registry/signature.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
 import type { ToolDirectory } from "./ports.ts";
@@ -18,11 +19,13 @@ export class SyntaxFailure extends Error {
   }
 }
 
+const MAX_ANALYSED = 500;
+
 /** Programs by text and state of the tools: what is analysed once is not analysed again. */
 export class AnalysedPrograms {
   readonly #tools: ToolDirectory;
   readonly #signing: Signing;
-  readonly #known = new Map<string, AnalysedProgram>();
+  readonly #known = new BoundedMap<string, AnalysedProgram>(MAX_ANALYSED);
 
   constructor(tools: ToolDirectory, signing: Signing = NO_SIGNING) {
     this.#tools = tools;
@@ -35,7 +38,7 @@ export class AnalysedPrograms {
     if (known !== undefined) return known;
     const outcome = analyseProgram(code, this.#tools);
     if (outcome.kind === "syntax_error") throw new SyntaxFailure(outcome.problem);
-    keep(this.#known, key, outcome.program);
+    this.#known.set(key, outcome.program);
     return outcome.program;
   }
 
@@ -93,14 +96,4 @@ function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
   return new PmlError("tool_not_found", `There is no tool "${id}"`, {
     hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,
   });
-}
-
-const MOST_KEPT = 500;
-
-/** A map that forgets what it was given first. */
-export function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_KEPT && oldest !== undefined) map.delete(oldest);
 }

@@ -1,5 +1,6 @@
 import type { Capability } from "../registry/capability.ts";
 import type { Scope } from "../registry/scope.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
@@ -7,12 +8,12 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { findMemo, keepMemo } from "./memo-store.ts";
 import { redact } from "./redact.ts";
 
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 /** Answers that need not be computed again: of capabilities that ask for it and do nothing but read. */
 export class Memos {
   readonly #db: Db;
-  readonly #inProcess = new Map<string, { readonly value: JsonValue; readonly until: number }>();
+  readonly #inProcess = new BoundedMap<string, { readonly value: JsonValue; readonly until: number }>(MAX_KEPT);
 
   constructor(db: Db) {
     this.#db = db;
@@ -37,8 +38,6 @@ export class Memos {
     if (capability.cachePolicy === "persistent") return keepMemo(this.#db, scope, { capability, argsHash, value });
     const until = capability.ttlSeconds === undefined ? Infinity : Date.now() + capability.ttlSeconds * 1000;
     this.#inProcess.set(memoKey(scope, capability, argsHash), { value, until });
-    const [oldest] = this.#inProcess.keys();
-    if (this.#inProcess.size > MOST_KEPT && oldest !== undefined) this.#inProcess.delete(oldest);
   }
 }
 

@@ -10,12 +10,13 @@ import type { Asker, Scope } from "../registry/scope.ts";
 import { checkVersionTag } from "../registry/specifier.ts";
 import { insertDependencies } from "../registry/version-store.ts";
 import type { Db } from "../db/client.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { PmlError } from "../base/errors.ts";
 import { type GraphEdge, insertInferredEdges } from "../learning/edge-store.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { declaredEdges, structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../base/log.ts";
-import { type AnalysedPrograms, keep, SyntaxFailure } from "./analysed-programs.ts";
+import { type AnalysedPrograms, SyntaxFailure } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import { looksSecret } from "./redact.ts";
 import type { NewProgram } from "./requests.ts";
@@ -48,10 +49,12 @@ export interface ProgramsOptions {
   readonly log: Logger;
 }
 
+const MAX_CACHED = 500;
+
 /** Programs and the capabilities they are. */
 export class Programs {
   readonly #options: ProgramsOptions;
-  readonly #bySource = new Map<string, Capability>();
+  readonly #bySource = new BoundedMap<string, Capability>(MAX_CACHED);
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
@@ -213,7 +216,7 @@ export class Programs {
         ...(tags === undefined ? {} : { tags }),
         ...(naming?.versionTag === undefined ? {} : { versionTag: checkVersionTag(naming.versionTag) }),
       }));
-    keep(this.#bySource, key, capability);
+    this.#bySource.set(key, capability);
     return { capability, notices };
   }
 

@@ -1,11 +1,12 @@
+import { BoundedMap } from "../base/bounded-map.ts";
+
 /** A bounded cache that drops values loaded before the last `clear`. */
 export class NameCache<T> {
-  readonly #limit: number;
-  #values = new Map<string, T>();
+  readonly #values: BoundedMap<string, T>;
   #generation = 0;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#values = new BoundedMap(limit);
   }
 
   find(key: string): T | undefined {
@@ -15,16 +16,12 @@ export class NameCache<T> {
   async load(key: string, read: () => Promise<T>): Promise<T> {
     const generation = this.#generation;
     const value = await read();
-    if (generation !== this.#generation) return value;
-    // Insertion order is good enough: the limit only bounds memory.
-    const [oldest] = this.#values.keys();
-    if (this.#values.size >= this.#limit && oldest !== undefined) this.#values.delete(oldest);
-    this.#values.set(key, value);
+    if (generation === this.#generation) this.#values.set(key, value);
     return value;
   }
 
   clear(): void {
     this.#generation++;
-    this.#values = new Map();
+    this.#values.clear();
   }
 }

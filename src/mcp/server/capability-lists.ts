@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Tool } from "@modelcontextprotocol/server";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { ListingChoice } from "../../registry/listed-capability.ts";
 import type { Asker, Scope } from "../../registry/scope.ts";
 
@@ -14,13 +15,13 @@ export interface CapabilityListsParts {
   readonly choice: () => ListingChoice;
 }
 
-const MOST_PRINCIPALS = 100;
+const MAX_PRINCIPALS = 100;
 const NOTHING: readonly Tool[] = [];
 
 /** The capabilities that each principal may be shown, read again when something changed. */
 export class CapabilityLists {
   readonly #parts: CapabilityListsParts;
-  readonly #listings = new Map<string, Listing>();
+  readonly #listings = new BoundedMap<string, Listing>(MAX_PRINCIPALS);
   #generation = 0;
 
   constructor(parts: CapabilityListsParts) {
@@ -46,15 +47,8 @@ export class CapabilityLists {
     const tools = await list({ scope, principal }, choice());
     const same =
       known !== undefined && isDeepStrictEqual(definitions(known.tools), definitions(tools)) ? known.tools : tools;
-    this.#keep(principal, { tools: same, generation });
+    this.#listings.set(principal, { tools: same, generation });
     return same;
-  }
-
-  #keep(principal: string, listing: Listing): void {
-    this.#listings.delete(principal);
-    this.#listings.set(principal, listing);
-    const [oldest] = this.#listings.keys();
-    if (this.#listings.size > MOST_PRINCIPALS && oldest !== undefined) this.#listings.delete(oldest);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { readUsage } from "../../registry/capability-store.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
@@ -6,11 +7,11 @@ const MAX_CACHED = 1_000;
 
 /**
  * Counts uses of capabilities. Reads a count once and increments it in memory, to spare a query per run; uses on
- * other gateways show up after the cache is cleared.
+ * other gateways show up once its entry was dropped.
  */
 export class UseCounts {
   readonly #db: Db;
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(db: Db) {
     this.#db = db;
@@ -20,7 +21,6 @@ export class UseCounts {
   async count(scope: Scope, id: string): Promise<number> {
     const known = this.#counts.get(id);
     const count = known === undefined ? (await readUsage(this.#db, scope, id)).count : known + 1;
-    if (this.#counts.size >= MAX_CACHED) this.#counts.clear();
     this.#counts.set(id, count);
     return count;
   }
