@@ -1,3 +1,5 @@
+import { editDistance } from "../base/edit-distance.ts";
+
 /** Words of this length are only matched with two letters swapped: most are one letter away from another word. */
 const SHORT = 4;
 const TWO_ERRORS_FROM = 9;
@@ -39,7 +41,7 @@ export function findCloseWords(word: string, groups: readonly Iterable<KnownWord
 function compare(word: string, other: string, limit: number): number {
   if (Math.abs(other.length - word.length) > limit || other.length < SHORT) return Infinity;
   if (word.length === SHORT && !hasSameLetters(word, other)) return Infinity;
-  return countErrors(word, other, limit);
+  return editDistance(word, other, limit);
 }
 
 /** Population count. */
@@ -51,24 +53,4 @@ function countBits(bits: number): number {
 
 function hasSameLetters(a: string, b: string): boolean {
   return a.length === b.length && [...a].toSorted().join("") === [...b].toSorted().join("");
-}
-
-/** Edit distance with transpositions; stops counting beyond `limit`. */
-function countErrors(a: string, b: string, limit: number): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (last[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let errors = Math.min(replaced, (last[j] as number) + 1, (row[j - 1] as number) + 1);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      if (swapped) errors = Math.min(errors, (beforeLast[j - 2] as number) + 1);
-      row.push(errors);
-    }
-    if (Math.min(...row) > limit) return limit + 1;
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length] as number;
 }
