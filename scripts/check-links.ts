@@ -8,7 +8,7 @@ import { findAnchors, findFileNames, findLinks, findPaths } from "./links/docume
 
 const root = resolve(import.meta.dirname, "..");
 const DATED = ["docs/decisions/", "docs/measurements/"];
-const documents = globSync(["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md"], {
+const documents = globSync(["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "{docs,src,models}/**/*.md"], {
   cwd: root,
 });
 const sources = new Set(
