@@ -4,7 +4,7 @@ import type { Signing } from "../registry/signature.ts";
 import { OWNER, type Scope } from "../registry/scope.ts";
 import { watchScopes } from "../registry/scope-watch.ts";
 import type { Config } from "../config/load-config.ts";
-import { contentHash } from "../base/content-hash.ts";
+import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import type { Curator } from "../naming/curation/curator.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import { migrate } from "../db/migrate.ts";
@@ -35,7 +35,7 @@ import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
 import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
 import { createPermissions, type Permissions } from "../permissions/permissions.ts";
-import type { PlannedTool, ToolVerdict } from "../permissions/plan.ts";
+import type { ToolVerdict } from "../permissions/plan.ts";
 import { createKeptResults, type KeptResults } from "../gateway/results/kept-results.ts";
 import { traced } from "../base/tracing.ts";
 import type { Logins } from "../upstream/oauth/logins.ts";
@@ -54,6 +54,8 @@ export interface App extends AsyncDisposable {
   /** Whose memory this gateway works with. */
   readonly scope: Scope;
   readonly events: EventBus;
+  /** The tools of all servers. */
+  readonly catalogue: Catalogue;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
@@ -108,7 +110,8 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const logins = createLogins(config, client, log);
   const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
   reloadWithScope(events, upstreams, log);
-  const common = { config, scope, signing, upstreams, permissions, events, log };
+  const catalogue = opening.use(createCatalogue(upstreams));
+  const common = { config, scope, signing, catalogue, upstreams, permissions, events, log };
   const runs = opening.use(openEngine({ ...common, client, usage }));
   const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
   const curation = openCuration({ config, scope, client, registry: runs.registry, events, log });
@@ -128,6 +131,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     indexStatus: () => runs.discovery.status({ scope, principal: undefined }),
     records,
     curator: curation.curator,
+    catalogue,
     upstreams,
     usage,
     permissions,
@@ -139,7 +143,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
       await upstreams.configure(definedServers(changed));
       upstreams.connectInBackground();
     },
-    decideTool: (id) => decideTool({ permissions, upstreams, scope }, id),
+    decideTool: (id) => decideTool({ permissions, catalogue, scope }, id),
     ...createReviewOperations(client, scope, upstreams),
     ...createMemoryOperations({ config, client, signing, records }),
     adopt: createAdopt({
@@ -215,18 +219,13 @@ function createMemoryOperations({
 }
 
 async function decideTool(
-  { permissions, upstreams, scope }: Pick<App, "permissions" | "upstreams" | "scope">,
+  { permissions, catalogue, scope }: Pick<App, "permissions" | "catalogue" | "scope">,
   id: string,
 ): Promise<ToolVerdict> {
-  const planned = upstreams.known.flatMap(({ name, entry, offer }) =>
-    (offer?.tools ?? []).map((tool): PlannedTool => {
-      const routing = entry.url === undefined ? "local" : "cloud";
-      return { id: `${name}:${tool.name}`, schemaHash: contentHash(tool), annotations: tool.annotations, routing };
-    }),
-  );
-  const tool = planned.find((each) => each.id === id);
+  const tool = catalogue.findById(id) ?? catalogue.withheld.find((each) => each.id === id);
   const nobody = { principal: "", codeHash: "" };
-  const verdict = tool && (await permissions.decidePlan(scope, [tool], nobody)).tools[0];
+  const planned = tool && { ...tool, schemaHash: tool.contentHash };
+  const verdict = planned && (await permissions.decidePlan(scope, [planned], nobody)).tools[0];
   if (verdict === undefined) {
     throw new PmlError("tool_not_found", `There is no tool "${id}"`, { hint: "All of them: pml tools" });
   }

@@ -1,9 +1,9 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ListedCapability, ListingChoice } from "../registry/listed-capability.ts";
 import { listNamed } from "../registry/listed-store.ts";
 import { countCapabilities } from "../registry/query-store.ts";
 import type { Asker, Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
-import type { ToolDirectory } from "../execution/ports.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { readToolFigures } from "../gateway/usage/usage-stats-store.ts";
@@ -19,7 +19,7 @@ export interface NameFacts {
 export interface NameFactsParts {
   readonly db: Db;
   readonly scope: Scope;
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
   readonly permissions: Permissions;
 }
 

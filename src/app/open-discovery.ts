@@ -1,4 +1,4 @@
-import { parseToolId } from "../catalogue/tool-id.ts";
+import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import { readSecret } from "../config/secret-reference.ts";
@@ -12,14 +12,13 @@ import { readStaticEmbedder } from "../discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "../discovery/embedding/wordpiece.ts";
 import { createTransformersEmbedder } from "../discovery/embedding/transformers-embedder.ts";
 import type { SearchDocument } from "../discovery/search.ts";
-import type { CallableTool, ToolDirectory } from "../execution/ports.ts";
 import type { Logger } from "../base/log.ts";
 
 export interface DiscoveryParts {
   readonly config: Config;
   readonly scope: Scope;
   readonly db: Db;
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
   readonly log: Logger;
 }
 
@@ -64,15 +63,14 @@ function openLanguage(log: Logger): Language {
 }
 
 /** The same array as long as the tools are the same. */
-function memoiseDocuments(tools: ToolDirectory): () => readonly SearchDocument[] {
+function memoiseDocuments(tools: Catalogue): () => readonly SearchDocument[] {
   let known: { readonly version: number; readonly documents: readonly SearchDocument[] } | undefined;
   return () => {
-    if (known?.version !== tools.version) known = { version: tools.version, documents: tools.all.map(describeTool) };
+    if (known?.version !== tools.version) known = { version: tools.version, documents: tools.tools.map(describeTool) };
     return known.documents;
   };
 }
 
-function describeTool({ id, description = "", inputSchema }: CallableTool): SearchDocument {
-  const { server, tool: name } = parseToolId(id);
+function describeTool({ id, server, name, description = "", inputSchema }: CatalogueTool): SearchDocument {
   return { id, kind: "tool", server, name, description, parameters: describeParameters(inputSchema), tags: [] };
 }

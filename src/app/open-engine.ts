@@ -2,7 +2,8 @@ import { CapabilityRegistry } from "../registry/capability-registry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Signing } from "../registry/signature.ts";
-import { createCallTool, createSettleTool } from "../gateway/call-tool.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { createProgramCalls } from "../gateway/program-calls.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
@@ -20,7 +21,6 @@ import { openSuggestions } from "./open-suggestions.ts";
 import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
-import { createToolDirectory } from "../catalogue/tool-directory.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../gateway/usage/usage-log.ts";
 
@@ -29,6 +29,7 @@ export interface EngineParts {
   readonly scope: Scope;
   readonly client: DatabaseClient;
   readonly signing: Signing;
+  readonly catalogue: Catalogue;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
@@ -50,13 +51,12 @@ const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
 /** Everything that runs programs, put together. */
 export function openEngine(parts: EngineParts): OpenEngine {
-  const { config, scope, client, signing, upstreams, usage, permissions, events, log } = parts;
+  const { config, scope, client, signing, catalogue: tools, upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
   // Ended after the sandbox, whose runs end with it.
   const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
-  const tools = stack.use(createToolDirectory(upstreams));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
   const analysed = new AnalysedPrograms(tools, signing);
   const naming = (): typeof config.naming => config.naming;
@@ -70,8 +70,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     sandbox,
     tools,
     permissions,
-    callTool: createCallTool(upstreams, usage),
-    settleTool: createSettleTool(upstreams),
+    callTool: createProgramCalls({ catalogue: tools, findServer: (name) => upstreams.findServer(name), usage }),
     limits: config.sandbox,
     maxDepth: config.sandbox.maxDepth,
     resultSeconds: config.results.ttlSeconds,
@@ -79,7 +78,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   });
   stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, scope, engine, shared: client.engine === "postgres", log }));
-  const suggestions = stack.use(openSuggestions({ config, scope, db, tools, upstreams, discovery, log }));
+  const suggestions = stack.use(openSuggestions({ config, scope, db, tools, discovery, log }));
   return {
     engine,
     registry,

@@ -1,31 +1,29 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Db } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import { createSuggest, type Suggest } from "../discovery/suggest.ts";
 import { readKnownCapabilities } from "../discovery/known-capability-store.ts";
-import type { ToolDirectory } from "../execution/ports.ts";
 import { readEdges } from "../learning/edge-store.ts";
 import type { Connectable } from "../learning/provides-edge-calculator.ts";
 import { TemplateEdges } from "../learning/template-edges.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { readOutputSchemas } from "../learning/learning-store.ts";
 import type { Logger } from "../base/log.ts";
-import type { Upstreams } from "../upstream/upstreams.ts";
 
 interface SuggestionParts {
   readonly config: Config;
   readonly scope: Scope;
   readonly db: Db;
-  readonly tools: ToolDirectory;
-  readonly upstreams: Upstreams;
+  readonly tools: Catalogue;
   readonly discovery: Discovery;
   readonly log: Logger;
 }
 
 /** What fits an intent, and plans from it; the edges that plans are made of are kept up to date. */
 export function openSuggestions(parts: SuggestionParts): { readonly suggest: Suggest } & AsyncDisposable {
-  const { config, scope, db, tools, upstreams, discovery, log } = parts;
+  const { config, scope, db, tools, discovery, log } = parts;
   const stack = new AsyncDisposableStack();
   const templates = stack.use(
     new TemplateEdges({
@@ -35,7 +33,7 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
       onError: (error) => log.warn({ error: String(error) }, "edges between tools could not be written"),
     }),
   );
-  stack.defer(upstreams.onChange(() => templates.touch()));
+  stack.defer(tools.onChange(() => templates.touch()));
   const suggest = createSuggest({
     findTool: (id) => tools.findById(id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
@@ -56,10 +54,10 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
 
 /** Tools with the shapes of their results: stated by their servers, or seen. */
 async function describeTools(
-  { all }: ToolDirectory,
+  { tools }: Catalogue,
   readSeen: (ids: readonly string[]) => Promise<ReadonlyMap<string, JsonSchema>>,
 ): Promise<Connectable[]> {
-  const silent = all.filter(({ outputSchema }) => outputSchema === undefined).map(({ id }) => id);
+  const silent = tools.filter(({ outputSchema }) => outputSchema === undefined).map(({ id }) => id);
   const seen = await readSeen(silent);
-  return all.map(({ id, inputSchema, outputSchema = seen.get(id) }) => ({ id, inputSchema, outputSchema }));
+  return tools.map(({ id, inputSchema, outputSchema = seen.get(id) }) => ({ id, inputSchema, outputSchema }));
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { choiceFor, chooseListed, type ExposureSettings } from "./exposure.ts";
 
-const named = (server: string, names: readonly string[]) =>
-  names.map((name) => ({ server, canonical: `${server}:${name}` }));
+const named = (server: string, names: readonly string[]) => names.map((name) => ({ server, id: `${server}:${name}` }));
 const offered = {
   core: 2,
   library: named("dns", ["lookup", "query"]),
@@ -11,9 +10,7 @@ const offered = {
 };
 
 const list = (settings: Partial<ExposureSettings>): string[] =>
-  chooseListed(offered, { exposure: "auto", maxListedTools: 40, pinned: [], ...settings }).map(
-    ({ canonical }) => canonical,
-  );
+  chooseListed(offered, { exposure: "auto", maxListedTools: 40, pinned: [], ...settings }).map(({ id }) => id);
 
 test("auto lists everything, then all but the library, then what is pinned and used most", () => {
   const capabilities = ["cap:fs:a", "cap:fs:m", "cap:fs:z"];

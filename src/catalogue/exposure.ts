@@ -12,7 +12,7 @@ export interface ExposureSettings {
 
 interface Exposable {
   readonly server: string;
-  readonly canonical: string;
+  readonly id: string;
 }
 
 export interface Offered<T extends Exposable> {
@@ -30,8 +30,8 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   const { core, library, capabilities, tools } = offered;
   const { exposure, maxListedTools, pinned } = settings;
   const wanted = new Set(pinned);
-  const isPinned = ({ server, canonical }: T): boolean => wanted.has(canonical) || wanted.has(allToolsOf(server));
-  const named = capabilities.toSorted((a, b) => (a.canonical < b.canonical ? -1 : 1));
+  const isPinned = ({ server, id }: T): boolean => wanted.has(id) || wanted.has(allToolsOf(server));
+  const named = capabilities.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (exposure === "full") return [...named, ...tools, ...library];
   if (exposure === "meta") return [];
   const kept = [...named, ...tools, ...library].filter(isPinned);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Offer } from "../upstream/offers/offer.ts";
+import { indexTools } from "./catalogue.ts";
 import { reportNames } from "./name-report.ts";
 import { buildSurface } from "./surface.ts";
 
@@ -18,16 +19,18 @@ function offer(...names: string[]): Offer {
 
 test("reportNames says which tools are hidden or renamed, and why; plain ones are not worth a word", () => {
   const long = "x".repeat(60);
+  const servers = [
+    {
+      name: "a",
+      entry: { command: "x", tools: ["get-sum", "a.b", "a-b", long] },
+      offer: offer("get-sum", "a.b", "a-b", long, "other"),
+      flags: new Map(),
+    },
+    { name: "b", entry: { command: "x", pml: { prefix: "" as const } }, offer: offer("own.name"), flags: new Map() },
+  ];
   const surface = buildSurface({
-    servers: [
-      {
-        name: "a",
-        entry: { command: "x", tools: ["get-sum", "a.b", "a-b", long] },
-        offer: offer("get-sum", "a.b", "a-b", long, "other"),
-        flags: new Map(),
-      },
-      { name: "b", entry: { command: "x", pml: { prefix: "" } }, offer: offer("own.name"), flags: new Map() },
-    ],
+    tools: indexTools(servers),
+    servers,
     own: [],
     settings: { toolNames: "portable", exposure: "full", maxListedTools: 40, pinned: [] },
   });

@@ -11,10 +11,11 @@ export interface NameReport {
 }
 
 export function reportNames(surface: Surface): NameReport {
-  const { tools, hidden } = surface;
-  const renamed = tools.flatMap(({ server, canonical, wireName, tool }) => {
-    const reason = explainName({ server, tool: tool.name }, wireName);
-    return reason === undefined ? [] : [{ tool: canonical, name: wireName, reason }];
+  const { tools, withheld } = surface;
+  const renamed = tools.flatMap(({ server, id, name, wireName }) => {
+    const reason = explainName({ server, tool: name }, wireName);
+    return reason === undefined ? [] : [{ tool: id, name: wireName, reason }];
   });
+  const hidden = withheld.map(({ id, reason }) => ({ tool: id, reason }));
   return { offered: tools.length, hidden, renamed };
 }

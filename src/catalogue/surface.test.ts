@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { McpServerEntry } from "../config/schema.ts";
 import type { Offer } from "../upstream/offers/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
+import { indexTools } from "./catalogue.ts";
 import { buildSurface as build, type Surface, type SurfaceSettings } from "./surface.ts";
 
 const portable = { toolNames: "portable", exposure: "full", maxListedTools: 40, pinned: [] } as const;
@@ -25,7 +26,7 @@ function buildSurface(
   settings: Partial<SurfaceSettings> = {},
   own: Offer["tools"] = [],
 ): Surface {
-  return build({ servers, own, settings: { ...portable, ...settings } });
+  return build({ tools: indexTools(servers), servers, own, settings: { ...portable, ...settings } });
 }
 
 function names(surface: Surface): string[] {
@@ -56,23 +57,15 @@ test("buildSurface keeps what a server says of a tool and adds its canonical nam
   const canonical = buildSurface([server("s", { tools: [offered] })], { toolNames: "canonical" });
   expect(names(canonical)).toEqual(["s:a.b"]);
   expect(canonical.listTools("portable").map(({ name }) => name)).toEqual(["s__a_b"]);
-  expect(surface.splitCanonical("s:a:b.c")).toEqual({ server: "s", name: "a:b.c" });
-});
-
-test("buildSurface offers a name that a server lists twice once, as it was listed first", () => {
-  const tools = [tool("run", { description: "first" }), tool("run", { description: "second" })];
-  const surface = buildSurface([server("s", { tools, prompts: [{ name: "p" }, { name: "p" }] })]);
-  expect(surface.listTools().map(({ name, description }) => [name, description])).toEqual([["s__run", "first"]]);
-  expect(surface.prompts).toEqual([{ name: "s__p" }]);
 });
 
 test("buildSurface hides what is not allowed and what PML cannot run, and says why", () => {
   const tools = [tool("read"), tool("write"), tool("research", { execution: { taskSupport: "required" } })];
   const surface = buildSurface([server("s", { tools }, { tools: ["read", "research"] })]);
   expect(names(surface)).toEqual(["s__read"]);
-  expect(surface.hidden).toMatchObject([
-    { tool: "s:write", reason: "it is not among the server's allowed tools" },
-    { tool: "s:research", reason: "it can only be run as a task, which PML does not offer yet" },
+  expect(surface.withheld).toMatchObject([
+    { id: "s:write", reason: "it is not among the server's allowed tools" },
+    { id: "s:research", reason: "it can only be run as a task, which PML does not offer yet" },
   ]);
 });
 
@@ -111,7 +104,7 @@ test.each<[Partial<SurfaceSettings>, string[]]>([
 ])("buildSurface with %o lists PML's own tools first, then %o, and offers all", (settings, expected) => {
   const surface = buildSurface(two, settings, own);
   expect(names(surface)).toEqual(["pml_discover", "dns__lookup", ...expected]);
-  expect(surface.tools.map(({ canonical }) => canonical)).toEqual(["a:run", "b:run", "b:stop"]);
+  expect(surface.tools.map(({ id }) => id)).toEqual(["a:run", "b:run", "b:stop"]);
   for (const name of ["b:stop", "b__stop", "B.Stop"]) {
     expect(surface.toolNames.resolve(name)).toEqual({ kind: "found", canonical: "b:stop" });
   }
@@ -141,7 +134,7 @@ test("buildSurface keeps a held tool from the list, with its name, and leaves th
   const held = { toolId: "s:a.b", state: "open", held: true } as const;
   const surface = buildSurface([{ ...server("s", { tools }), flags: new Map([["a.b", held]]) }]);
   expect(surface.tools).toEqual(open.tools.slice(1));
-  expect(surface.hidden).toMatchObject([{ tool: "s:a.b", held: true }]);
+  expect(surface.withheld).toMatchObject([{ id: "s:a.b", held: true }]);
   expect(surface.toolNames.resolve(open.tools[0]?.wireName ?? "")).toEqual({ kind: "found", canonical: "s:a.b" });
   const flagged = { ...server("s", { tools }), flags: new Map([["a.b", { ...held, held: false }]]) };
   expect(buildSurface([flagged]).tools).toEqual(open.tools);

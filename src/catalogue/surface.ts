@@ -1,11 +1,11 @@
-import { formatToolId, parseToolId } from "./tool-id.ts";
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
-import { firstOfEachName } from "../upstream/offers/offer.ts";
 import type { KnownServer } from "../upstream/upstreams.ts";
+import type { CatalogueTool, ToolIndex, WithheldTool } from "./catalogue.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
+import { formatToolId, parseToolId } from "./tool-id.ts";
 import { capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
-/** Where something that a client named really is. */
+/** A prompt or resource at the server that has it. */
 export interface Target {
   readonly server: string;
   /** The name or URI as that server knows it. */
@@ -19,89 +19,70 @@ export interface SurfaceSettings extends ExposureSettings {
   readonly toolNames: ToolNames;
 }
 
-/** A tool of a server that may be called. */
-export interface OfferedTool {
-  readonly server: string;
-  readonly canonical: string;
+/** A tool of a server with the name that clients call it by. */
+export interface OfferedTool extends CatalogueTool {
   readonly wireName: string;
-  /** As its server describes it. */
-  readonly tool: Tool;
-  /** Where its server has a limit of its own. */
-  readonly maxResultBytes: number | undefined;
 }
 
-type ListedTool = Omit<OfferedTool, "maxResultBytes">;
-
-interface HiddenTool {
-  readonly tool: string;
-  readonly reason: string;
-  /** It is kept back until a person has accepted what it says of itself now. */
-  readonly held: boolean;
+interface ListedTool {
+  readonly server: string;
+  /** The canonical name: `server:tool`, `cap:fs:read_json`, `dns:lookup`, `pml_execute`. */
+  readonly id: string;
+  readonly wireName: string;
+  readonly definition: Tool;
 }
 
 /** Everything the gateway offers at one moment: built once per change, read by every connection. */
 export interface Surface {
   /** Every tool of a server that may be called, listed or not. */
   readonly tools: readonly OfferedTool[];
-  /** What clients are shown, PML's own tools first. */
+  /** Tools of servers that may not be called. */
+  readonly withheld: readonly WithheldTool[];
+  /** The list that clients get, PML's own tools first. */
   listTools(names?: ToolNames): readonly Tool[];
-  findTool(canonical: string): OfferedTool | undefined;
+  findTool(id: string): OfferedTool | undefined;
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplateType[];
   readonly toolNames: NameTable;
   readonly promptNames: NameTable;
-  /** Tools that are not offered, with the reason. */
-  readonly hidden: readonly HiddenTool[];
   /** The wire URI of a server's resource. */
   wrapUri(server: string, uri: string): string;
   findResource(uri: string): Target | undefined;
-  splitCanonical(canonical: string): Target;
 }
 
 const CANONICAL_NAME_KEY = "dev.pml/canonicalName";
-const HELD_REASON = "its definition changed under its name and nobody has accepted that";
 
 export interface SurfaceParts {
+  readonly tools: ToolIndex;
+  /** For their prompts and resources. */
   readonly servers: readonly KnownServer[];
   /** PML's own tools that are always listed, in that order. */
   readonly own: readonly Tool[];
-  /** Those of its standard library. */
+  /** The tools of the standard library. */
   readonly library?: readonly Tool[];
-  /** Capabilities that may be listed, those that are used most first. */
+  /** Capabilities that may be listed, the most used first. */
   readonly capabilities?: readonly Tool[];
   readonly settings: SurfaceSettings;
 }
 
 export function buildSurface(parts: SurfaceParts): Surface {
   const { servers, own, library = [], capabilities = [], settings } = parts;
+  const { withheld } = parts.tools;
   const ordered = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const transparent = new Set(ordered.filter(({ entry }) => entry.pml?.prefix === "").map(({ name }) => name));
-  const offered = ordered.flatMap(({ name, entry, offer, flags }) =>
-    firstOfEachName(offer?.tools ?? []).map((tool) => ({
-      server: name,
-      tool,
-      held: flags.get(tool.name)?.held === true,
-      reason: hiddenReason(tool, entry.tools),
-      maxResultBytes: ownResultLimit(entry),
-    })),
-  );
-  const usable = offered.filter(({ reason }) => reason === undefined);
-  const visible = usable.filter(({ held }) => !held);
-  const named = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
-  // Those that are held keep their names, or others could be called by them meanwhile.
+  const toNamed = (server: string, tool: string): NamedTool => ({ server, tool, transparent: transparent.has(server) });
+  // Held tools keep their names, or others could be called by them meanwhile.
+  const named = [...parts.tools.tools, ...withheld.filter(({ held }) => held)];
   const toolNames = createNameTable(
-    usable.map(({ server, tool }) => named(server, tool.name)),
+    named.map(({ server, name }) => toNamed(server, name)),
     [...own, ...library].map(({ name }) => name),
   );
-  const tools = visible.map(({ server, tool, maxResultBytes }): OfferedTool => {
-    const canonical = formatToolId(server, tool.name);
-    return { server, canonical, wireName: toolNames.wireName(canonical), tool, maxResultBytes };
-  });
+  const tools = parts.tools.tools.map((tool): OfferedTool => ({ ...tool, wireName: toolNames.wireName(tool.id) }));
   const prompts = ordered.flatMap(({ name, offer }) =>
-    firstOfEachName(offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
+    (offer?.prompts ?? []).map((prompt) => ({ server: name, prompt })),
   );
-  const promptNames = createNameTable(prompts.map(({ server, prompt }) => named(server, prompt.name)));
+  const promptNames = createNameTable(prompts.map(({ server, prompt }) => toNamed(server, prompt.name)));
   const wrapUri = (server: string, uri: string): string =>
     transparent.has(server) ? uri : `${URI_PREFIX}${server}:${uri}`;
   return {
@@ -109,6 +90,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
     promptNames,
     wrapUri,
     tools,
+    withheld,
     ...createToolLists({ tools, own, library, capabilities, toolNames, settings }),
     prompts: prompts.map(({ server, prompt }) => ({
       ...prompt,
@@ -120,11 +102,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
     resourceTemplates: ordered.flatMap(({ name, offer }) =>
       (offer?.resourceTemplates ?? []).map((each) => ({ ...each, uriTemplate: wrapUri(name, each.uriTemplate) })),
     ),
-    hidden: offered.flatMap(({ server, tool, held, reason = held ? HELD_REASON : undefined }) =>
-      reason === undefined ? [] : [{ tool: formatToolId(server, tool.name), reason, held }],
-    ),
     findResource: createResourceFinder(ordered),
-    splitCanonical,
   };
 }
 
@@ -135,56 +113,40 @@ interface ToolListParts extends Required<Pick<SurfaceParts, "own" | "library" | 
 
 function createToolLists(parts: ToolListParts): Pick<Surface, "listTools" | "findTool"> {
   const { tools, own, library, capabilities, toolNames, settings } = parts;
-  const byCanonical = new Map(tools.map((each) => [each.canonical, each]));
-  const ownTool = (tool: Tool): ListedTool => {
-    const { server } = splitCanonical(tool.name);
-    return { server, canonical: tool.name, wireName: toolNames.wireName(tool.name), tool };
+  const byId = new Map(tools.map((each) => [each.id, each]));
+  const toOwn = (definition: Tool): ListedTool => {
+    const { server } = parseToolId(definition.name);
+    return { server, id: definition.name, wireName: toolNames.wireName(definition.name), definition };
   };
   const offered = {
     core: own.length,
-    library: library.map(ownTool),
+    library: library.map(toOwn),
     capabilities: capabilities.map(toListed),
     tools: tools.map((tool): ListedTool => tool),
   };
-  const listed = [...own.map(ownTool), ...chooseListed(offered, settings)];
+  const listed = [...own.map(toOwn), ...chooseListed(offered, settings)];
   const lists = {
-    portable: listed.map((each) => listTool(each, each.wireName)),
-    canonical: listed.map((each) => listTool(each, each.canonical)),
+    portable: listed.map((each) => renameTool(each, each.wireName)),
+    canonical: listed.map((each) => renameTool(each, each.id)),
   };
   return {
     listTools: (names = settings.toolNames) => lists[names],
-    findTool: (canonical) => byCanonical.get(canonical),
+    findTool: (id) => byId.get(id),
   };
 }
 
 function toListed(capability: Tool): ListedTool {
-  const { name: canonical } = capability;
-  return { server: "cap", canonical, wireName: capabilityWireName(canonical), tool: capability };
+  const { name: id } = capability;
+  return { server: "cap", id, wireName: capabilityWireName(id), definition: capability };
 }
 
-function listTool({ canonical, tool }: Pick<OfferedTool, "canonical" | "tool">, name: string): Tool {
+function renameTool({ id, definition }: ListedTool, name: string): Tool {
   return {
-    ...tool,
+    ...definition,
     name,
-    title: tool.title ?? canonical,
-    _meta: { ...tool._meta, [CANONICAL_NAME_KEY]: canonical },
+    title: definition.title ?? id,
+    _meta: { ...definition._meta, [CANONICAL_NAME_KEY]: id },
   };
-}
-
-function hiddenReason(tool: Tool, allowed: readonly string[] | undefined): string | undefined {
-  if (allowed !== undefined && !allowed.includes(tool.name)) return "it is not among the server's allowed tools";
-  if (tool.execution?.taskSupport === "required") return "it can only be run as a task, which PML does not offer yet";
-  return undefined;
-}
-
-/** A server that is listed under its own names is meant to look as if nobody stood in between. */
-function ownResultLimit({ pml }: KnownServer["entry"]): number | undefined {
-  return pml?.maxResultBytes ?? (pml?.prefix === "" ? 0 : undefined);
-}
-
-function splitCanonical(canonical: string): Target {
-  const { server, tool } = parseToolId(canonical);
-  return { server, name: tool };
 }
 
 const URI_PREFIX = "pml+";

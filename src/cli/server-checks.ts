@@ -8,6 +8,7 @@ import type { McpServerEntry } from "../config/schema.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { type NameReport, reportNames } from "../catalogue/name-report.ts";
+import { indexTools } from "../catalogue/catalogue.ts";
 import { buildSurface } from "../catalogue/surface.ts";
 import { findCommand } from "../base/find-command.ts";
 import { type Probe, probeServer } from "../upstream/connection/probe-server.ts";
@@ -73,7 +74,12 @@ async function probeAll(definitions: readonly ServerDefinition[], config: Config
   const known = definitions
     .filter((each): each is UsableServer => each.state === "usable")
     .map(({ name, entry }) => ({ name, entry, offer: probes.get(name)?.offer, flags: new Map() }));
-  return [...findings, describeNames(reportNames(buildSurface({ servers: known, own: [], settings: config.gateway })))];
+  return [
+    ...findings,
+    describeNames(
+      reportNames(buildSurface({ tools: indexTools(known), servers: known, own: [], settings: config.gateway })),
+    ),
+  ];
 }
 
 function checkCommand({ name, entry }: UsableServer): Finding | undefined {

@@ -33,11 +33,12 @@ export interface GatewayParts {
 /** Opens the gateway and its endpoints. The server disposes of shims and endpoint itself, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
-  const { upstreams, usage, results } = app;
+  const { catalogue, upstreams, usage, results } = app;
   const { scope } = config;
   const approvalUrl = (id: string): string => new URL(`/approvals/${id}`, url()).href;
   const gateway: Gateway = opening.use(
     new Gateway({
+      catalogue,
       upstreams,
       usage,
       results,

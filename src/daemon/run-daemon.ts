@@ -15,7 +15,7 @@ import { createRoutes } from "../http/routes.ts";
 import { countWaiting } from "../http/upstream-routes.ts";
 import { createLogger, type Logger } from "../base/log.ts";
 import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
-import { describeTools } from "../catalogue/describe-tools.ts";
+import { describeTools } from "../mcp/server/describe-tools.ts";
 import { reportNames } from "../catalogue/name-report.ts";
 import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
 import { version } from "../base/package-info.ts";

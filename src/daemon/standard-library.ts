@@ -67,11 +67,11 @@ async function listKnown(gateway: Gateway, server: CapabilityServer, asker: Aske
         server: server.serverId,
         description,
       })),
-    ...surface.tools.map(({ canonical, wireName, server: of, tool }) => ({
-      name: canonical,
+    ...surface.tools.map(({ id, wireName, server: of, description = "" }) => ({
+      name: id,
       callName: wireName,
       server: of,
-      description: tool.description ?? "",
+      description,
     })),
   ];
 }

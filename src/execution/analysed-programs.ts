@@ -1,3 +1,4 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { analyseProgram } from "../analysis/analyse-program.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
@@ -5,7 +6,6 @@ import { NO_SIGNING, type Signing } from "../registry/signature.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
-import type { ToolDirectory } from "./ports.ts";
 import { looksSecret, redactText } from "./redact.ts";
 import { describeToolSource, type ToolUse } from "./tool-source.ts";
 
@@ -23,11 +23,11 @@ const MAX_ANALYSED = 500;
 
 /** Programs by text and state of the tools: what is analysed once is not analysed again. */
 export class AnalysedPrograms {
-  readonly #tools: ToolDirectory;
+  readonly #tools: Catalogue;
   readonly #signing: Signing;
   readonly #known = new BoundedMap<string, AnalysedProgram>(MAX_ANALYSED);
 
-  constructor(tools: ToolDirectory, signing: Signing = NO_SIGNING) {
+  constructor(tools: Catalogue, signing: Signing = NO_SIGNING) {
     this.#tools = tools;
     this.#signing = signing;
   }
@@ -88,10 +88,10 @@ export class AnalysedPrograms {
   }
 }
 
-function toolNotFound(id: string, { all }: ToolDirectory): PmlError {
+function toolNotFound(id: string, { tools }: Catalogue): PmlError {
   const closest = findClosest(
     id,
-    all.map((tool) => tool.id),
+    tools.map((tool) => tool.id),
   );
   return new PmlError("tool_not_found", `There is no tool "${id}"`, {
     hint: closest === undefined ? "pml_discover finds tools by intent." : `Did you mean ${closest}?`,

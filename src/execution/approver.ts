@@ -1,3 +1,4 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { getCapabilityCode } from "../registry/capability.ts";
 import type { Approval } from "../permissions/approval.ts";
 import type { Effect } from "../permissions/effect.ts";
@@ -5,7 +6,7 @@ import { buildQuestion, readReply } from "../permissions/elicitation.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { BoundPlan, Decision, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
 import type { CallEntry } from "./journal.ts";
-import type { RunCaller, ToolDirectory } from "./ports.ts";
+import type { RunCaller } from "./ports.ts";
 import type { Runnable } from "./programs.ts";
 import type { GuardVerdict, ParkReason } from "./run-calls.ts";
 import type { Run, RunError, StoredRun } from "./run-store.ts";
@@ -32,9 +33,9 @@ interface Asked {
 /** Puts plans before the rules and, where those say so, before a person. */
 export class Approver {
   readonly #permissions: Permissions;
-  readonly #tools: ToolDirectory;
+  readonly #tools: Catalogue;
 
-  constructor(permissions: Permissions, tools: ToolDirectory) {
+  constructor(permissions: Permissions, tools: Catalogue) {
     this.#permissions = permissions;
     this.#tools = tools;
   }

@@ -1,14 +1,14 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { formatCallName, formatToolId } from "../catalogue/tool-id.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { Decision } from "../permissions/plan.ts";
 import type { JournalEntry } from "./journal.ts";
-import type { ToolDirectory } from "./ports.ts";
 import type { PlannedCall } from "./requests.ts";
 
 import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
 export interface DryRunOptions {
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
   /** Journals of earlier runs of the same program, the newest first. */
   readonly journals: readonly (readonly JournalEntry[])[];
   readonly decide: (tool: string) => Promise<Decision>;

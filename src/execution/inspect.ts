@@ -1,3 +1,4 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { StaticStructure } from "../analysis/structure.ts";
@@ -12,7 +13,6 @@ import { type EdgeStatistics, readEdges } from "../learning/edge-store.ts";
 import { type Learning, readLearning, readOutputSchemas, surpriseOf } from "../learning/learning-store.ts";
 import type { InferredSchema } from "../learning/output-schema.ts";
 import type { JournalEntry } from "./journal.ts";
-import type { ToolDirectory } from "./ports.ts";
 import type { Programs } from "./programs.ts";
 import { Replay } from "./replay-journal.ts";
 import { targetOf } from "./run-calls.ts";
@@ -24,7 +24,7 @@ import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 export interface InspectorOptions extends Pick<BodyOptions, "sandbox" | "limits"> {
   readonly db: Db;
   readonly programs: Programs;
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
 }
 
 export interface RunSummary extends StoredRun {
@@ -153,10 +153,10 @@ class RecordedHost implements RunHost {
   readonly entries: JournalEntry[] = [];
   readonly differences: string[] = [];
   readonly #replay: Replay;
-  readonly #tools: ToolDirectory;
+  readonly #tools: Catalogue;
   readonly #stop: () => void;
 
-  constructor(entries: readonly JournalEntry[], tools: ToolDirectory, stop: () => void) {
+  constructor(entries: readonly JournalEntry[], tools: Catalogue, stop: () => void) {
     this.#replay = new Replay(entries);
     this.#tools = tools;
     this.#stop = stop;

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../base/json.ts";
-import type { GuestError } from "./worker-bridge.ts";
+import type { CallOutcome } from "./worker-bridge.ts";
 
 /** What a call is aimed at: a tool (`server:tool`), a capability by name, or a pause. */
 export type CallTarget =
@@ -23,9 +23,7 @@ export interface AnswerEntry {
   /** `seq` of the call. */
   readonly call: number;
   readonly clock: number;
-  readonly outcome:
-    | { readonly ok: true; readonly value: JsonValue }
-    | { readonly ok: false; readonly error: GuestError };
+  readonly outcome: CallOutcome;
 }
 
 interface DecisionEntry {

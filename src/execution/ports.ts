@@ -1,37 +1,32 @@
-import type { ToolFacts, ToolCatalogue } from "../analysis/structure.ts";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallOutcome, GuestError } from "./worker-bridge.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { EffectHints } from "../permissions/effect.ts";
 
-/** A tool that programs can call. */
-export interface CallableTool extends ToolFacts {
-  /** Of its whole definition. */
-  readonly contentHash: string;
-  readonly annotations?: EffectHints;
-  readonly description?: string;
-}
-
-/** All tools of the servers behind the gateway, as they are now. */
-export interface ToolDirectory extends ToolCatalogue {
-  findTool(server: string, tool: string): CallableTool | undefined;
-  findById(id: string): CallableTool | undefined;
-  readonly all: readonly CallableTool[];
-  /** Changes with every change of a tool. */
-  readonly version: number;
-}
-
-interface ToolRequest {
+/** A call that a program makes. */
+export interface ToolRequest {
+  /** `server:tool`. */
   readonly tool: string;
   readonly args: JsonObject;
   readonly runId: string;
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
+  /** Resolves when the call may go out and its intent is in the journal; rejects with CallRefused. */
+  readonly permit: (tool: CatalogueTool) => Promise<void>;
 }
 
-/** Makes one call of a real tool and records it as a use. Rejects when the tool could not be called. */
-export type CallTool = (request: ToolRequest) => Promise<Readonly<Record<string, unknown>>>;
+/** Makes one call of a real tool and records it as a use. Rejects only when the run stopped meanwhile. */
+export type CallTool = (request: ToolRequest) => Promise<CallOutcome>;
 
-/** Resolves when it is known what the tool is now; what its server last said may be of another day. */
-export type SettleTool = (tool: string) => Promise<void>;
+/** A call that may not be made, with the error the program sees. */
+export class CallRefused extends Error {
+  readonly error: GuestError;
+
+  constructor(error: GuestError) {
+    super(error.message);
+    this.name = error.code ?? error.name;
+    this.error = error;
+  }
+}
 
 type AskPerson = (question: {
   readonly method: string;

@@ -108,8 +108,8 @@ export class Programs {
   }
 
   /** By the name an agent or a person uses. */
-  async byName(asker: Asker, name: string): Promise<Runnable> {
-    const resolved = await this.#options.registry.resolve(asker, name);
+  async byName(asker: Asker, name: string | Resolved): Promise<Runnable> {
+    const resolved = typeof name === "string" ? await this.#options.registry.resolve(asker, name) : name;
     const { capability, warning } = resolved;
     this.#logAlias(resolved);
     const notices = warning === undefined ? [] : [warning];

@@ -1,5 +1,5 @@
 import type { DagStructure } from "../registry/capability.ts";
-import type { Naming } from "../registry/registry.ts";
+import type { Naming, Resolved } from "../registry/registry.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunError, RunOptions } from "./run-store.ts";
 
@@ -10,7 +10,8 @@ export type ExecuteRequest = {
 } & (
   | ({ readonly kind: "code"; readonly code: string; readonly args: JsonObject } & NewProgram)
   | ({ readonly kind: "dag"; readonly dag: DagStructure; readonly args: JsonObject } & NewProgram)
-  | { readonly kind: "capability"; readonly name: string; readonly args: JsonObject }
+  /** By name, or as its name was resolved already. */
+  | { readonly kind: "capability"; readonly capability: string | Resolved; readonly args: JsonObject }
   /** One tool as a capability, which is always given `defaults`. */
   | ({
       readonly kind: "tool";

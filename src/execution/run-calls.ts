@@ -1,14 +1,13 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { formatToolId } from "../catalogue/tool-id.ts";
 import { setTimeout as pause } from "node:timers/promises";
-import { findClosest } from "../base/closest.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Effect } from "../permissions/effect.ts";
-import type { AnswerEntry, CallEntry, CallTarget, Journal } from "./journal.ts";
-import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
+import type { CallEntry, CallTarget, Journal } from "./journal.ts";
+import { CallRefused, type CallTool, type RunCaller } from "./ports.ts";
 import type { Replay } from "./replay-journal.ts";
 import type { LogLine, Run } from "./run-store.ts";
-import { unwrapResult } from "./unwrap-result.ts";
-import type { CallAnswer, CallSite, GuestCall, GuestError, RunHost } from "./worker-bridge.ts";
+import type { CallAnswer, CallOutcome, CallSite, GuestCall, GuestError, RunHost } from "./worker-bridge.ts";
 
 /** Why a run stops in the middle and waits. */
 export type ParkReason =
@@ -34,12 +33,11 @@ export interface RunCallsOptions {
   readonly run: Run;
   readonly journal: Journal;
   readonly replay: Replay;
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
   readonly callTool: CallTool;
-  readonly settleTool: SettleTool;
-  readonly callCapability: (call: NestedCall) => Promise<AnswerEntry["outcome"]>;
+  readonly callCapability: (call: NestedCall) => Promise<CallOutcome>;
   readonly newRunId: () => string;
   /** Whether the run may call this tool, asked before each call. */
   readonly guard: (tool: string) => Promise<GuardVerdict>;
@@ -109,32 +107,50 @@ export class RunCalls implements RunHost {
   }
 
   async #performFirst(call: GuestCall, target: CallTarget): Promise<Performed> {
-    const { journal } = this.#options;
-    const guarded = target.kind === "tool" ? await this.#check(target.tool) : undefined;
-    const { node, loop, args } = call;
-    this.#refuseAfterStop();
-    const seq = journal.append({ kind: "call", node, loop, target, args, at: Date.now() });
-    if (guarded?.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
-    // What has effects is on disk before it goes out; what only reads can simply be made again.
-    const hasEffects = guarded?.kind === "allowed" && guarded.effect !== "read";
-    if (hasEffects) await journal.flush();
-    this.#refuseAfterStop();
-    return { seq, hasEffects, outcome: await this.#perform(call, target, seq) };
+    if (target.kind !== "tool") {
+      this.#refuseAfterStop();
+      const seq = this.#note(call, target);
+      return { seq, outcome: await this.#performInside(call, target, seq) };
+    }
+    let seq: number | undefined;
+    let hasEffects = false;
+    const outcome = await this.#callTool(target.tool, call, async () => {
+      const verdict = await this.#check(target.tool);
+      this.#refuseAfterStop();
+      seq = this.#note(call, target);
+      if (verdict.kind === "denied") throw denied(target.tool, verdict.reason);
+      hasEffects = verdict.effect !== "read";
+      // A call with effects is durable before it goes out; one that only reads can simply be made again.
+      if (hasEffects) await this.#options.journal.flush();
+      this.#refuseAfterStop();
+    });
+    return { seq: seq ?? this.#note(call, target), hasEffects, outcome };
   }
 
   async #performAgain(recorded: CallEntry, call: GuestCall): Promise<Performed> {
     const { target, seq } = recorded;
-    if (target.kind === "tool") {
-      const guarded = await this.#check(target.tool);
-      if (guarded.kind === "denied") return { seq, outcome: { ok: false, error: denied(target, guarded.reason) } };
-      if (guarded.effect === "write" || guarded.effect === "destructive") {
-        const said = await this.#options.resolveAmbiguous(recorded);
-        if (said === undefined) this.#park({ kind: "ambiguous", run: this.#options.run, call: recorded });
-        if (said === "give_up") return { seq, outcome: { ok: false, error: unknownOutcome(target.tool) } };
-      }
+    if (target.kind !== "tool") {
+      this.#refuseAfterStop();
+      return { seq, outcome: await this.#performInside(call, target, seq) };
     }
-    this.#refuseAfterStop();
-    return { seq, outcome: await this.#perform(call, target, seq) };
+    const outcome = await this.#callTool(target.tool, call, async () => {
+      const verdict = await this.#check(target.tool);
+      if (verdict.kind === "denied") throw denied(target.tool, verdict.reason);
+      if (verdict.effect === "write" || verdict.effect === "destructive") await this.#settleAmbiguous(recorded);
+      this.#refuseAfterStop();
+    });
+    return { seq, outcome };
+  }
+
+  /** Nobody knows whether the recorded call happened: a person decides whether it is made again. */
+  async #settleAmbiguous(recorded: CallEntry): Promise<void> {
+    const said = await this.#options.resolveAmbiguous(recorded);
+    if (said === undefined) this.#park({ kind: "ambiguous", run: this.#options.run, call: recorded });
+    if (said === "give_up") throw unknownOutcome(describeTarget(recorded.target));
+  }
+
+  #note({ node, loop, args }: GuestCall, target: CallTarget): number {
+    return this.#options.journal.append({ kind: "call", node, loop, target, args, at: Date.now() });
   }
 
   /** The run may have stopped while something was waited for; then whoever goes on with it makes the call. */
@@ -143,38 +159,29 @@ export class RunCalls implements RunHost {
   }
 
   async #check(tool: string): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
-    await this.#options.settleTool(tool);
-    if (this.#options.tools.findById(tool) === undefined) return { kind: "allowed", effect: "read" };
     const verdict = await this.#options.guard(tool);
     return verdict.kind === "ask" ? this.#park({ kind: "tool", tool }) : verdict;
   }
 
-  #perform(call: GuestCall, target: CallTarget, seq: number): Promise<AnswerEntry["outcome"]> {
+  /** A call that reaches no server: a capability, or a pause. */
+  #performInside(call: GuestCall, target: Exclude<CallTarget, { kind: "tool" }>, seq: number): Promise<CallOutcome> {
+    if (target.kind === "sleep") return this.#sleep(call.kind === "sleep" ? call.ms : 0);
     const args = (call.args ?? {}) as JsonObject;
-    switch (target.kind) {
-      case "tool":
-        return this.#callTool(target.tool, args);
-      case "capability":
-        return this.#options.callCapability({ name: target.name, args, runId: target.runId, call: String(seq) });
-      case "sleep":
-      default:
-        return this.#sleep(call.kind === "sleep" ? call.ms : 0);
-    }
+    return this.#options.callCapability({ name: target.name, args, runId: target.runId, call: String(seq) });
   }
 
-  async #callTool(tool: string, args: JsonObject): Promise<AnswerEntry["outcome"]> {
-    const { tools, callTool, run, caller, signal } = this.#options;
-    if (tools.findById(tool) === undefined) return { ok: false, error: unknownTool(tool, tools) };
+  async #callTool(tool: string, call: GuestCall, permit: () => Promise<void>): Promise<CallOutcome> {
+    const { callTool, run, caller, signal } = this.#options;
     try {
-      return unwrapResult(tool, await callTool({ tool, args, runId: run.id, caller, signal }));
+      const args = (call.args ?? {}) as JsonObject;
+      return await callTool({ tool, args, runId: run.id, caller, signal, permit });
     } catch (error) {
       if (signal.aborted) throw new Stopped();
-      const { message } = asGuestError(error);
-      return { ok: false, error: { name: "ToolError", code: "tool_unavailable", message: `${tool}: ${message}` } };
+      throw error;
     }
   }
 
-  async #sleep(ms: number): Promise<AnswerEntry["outcome"]> {
+  async #sleep(ms: number): Promise<CallOutcome> {
     const { signal } = this.#options;
     await pause(ms, undefined, { signal }).catch(() => {
       throw new Stopped();
@@ -215,7 +222,7 @@ export class RunCalls implements RunHost {
 }
 
 /** What a call of a program means, whatever spelling it uses. */
-export function targetOf(call: GuestCall, tools: ToolDirectory, newRunId: () => string): CallTarget {
+export function targetOf(call: GuestCall, tools: Catalogue, newRunId: () => string): CallTarget {
   switch (call.kind) {
     case "tool":
       return { kind: "tool", tool: tools.findTool(call.server, call.tool)?.id ?? formatToolId(call.server, call.tool) };
@@ -230,7 +237,7 @@ export function targetOf(call: GuestCall, tools: ToolDirectory, newRunId: () => 
 interface Performed {
   readonly seq: number;
   readonly hasEffects?: boolean;
-  readonly outcome: AnswerEntry["outcome"];
+  readonly outcome: CallOutcome;
 }
 
 /** The run is over for now; nobody waits for this call any more. */
@@ -239,7 +246,10 @@ class Stopped extends Error {}
 const NEVER = new Promise<never>(() => undefined);
 
 function describeProgress(entry: unknown): string {
-  const { target } = entry as CallEntry;
+  return describeTarget((entry as CallEntry).target);
+}
+
+function describeTarget(target: CallTarget): string {
   return target.kind === "tool" ? target.tool : target.kind === "capability" ? target.name : "sleep";
 }
 
@@ -249,23 +259,13 @@ function describeDivergence(recorded: CallEntry, target: CallTarget): string {
   return `The run cannot be gone on with: at ${recorded.node ?? "a dynamic call"} it called ${before} with other arguments before, and ${now} now`;
 }
 
-function denied(target: CallTarget, reason: string): GuestError {
-  const tool = target.kind === "tool" ? target.tool : target.kind;
-  return { name: "PermissionError", code: "permission_denied", message: `${tool}: ${reason}` };
+function denied(tool: string, reason: string): CallRefused {
+  return new CallRefused({ name: "PermissionError", code: "permission_denied", message: `${tool}: ${reason}` });
 }
 
-function unknownOutcome(tool: string): GuestError {
+function unknownOutcome(tool: string): CallRefused {
   const message = `${tool}: the run was interrupted during this call; whether it happened is not known`;
-  return { name: "ToolError", code: "outcome_unknown", message };
-}
-
-function unknownTool(tool: string, tools: ToolDirectory): GuestError {
-  const closest = findClosest(
-    tool,
-    tools.all.map(({ id }) => id),
-  );
-  const hint = closest === undefined ? "pml_discover finds tools by intent" : `did you mean ${closest}?`;
-  return { name: "ToolError", code: "unknown_tool", message: `Unknown tool ${tool}; ${hint}` };
+  return new CallRefused({ name: "ToolError", code: "outcome_unknown", message });
 }
 
 function asGuestError(error: unknown): GuestError {

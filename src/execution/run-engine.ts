@@ -248,7 +248,7 @@ export class Engine {
         return this.programs.fromTool(asker, request, request);
       case "capability":
       default:
-        return this.programs.byName(asker, request.name);
+        return this.programs.byName(asker, request.capability);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { randomUUID } from "node:crypto";
 import { v7 as newId } from "uuid";
 import { countUse } from "../registry/record-store.ts";
@@ -8,7 +9,7 @@ import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
-import type { CallTool, RunCaller, SettleTool, ToolDirectory } from "./ports.ts";
+import type { CallTool, RunCaller } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import { type CalledCapabilities, type CalledCapability, type EndedRun, Memory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
@@ -22,9 +23,8 @@ export interface RunnerOptions {
   readonly db: Db;
   readonly keeper: RunKeeper;
   readonly sandbox: Sandbox;
-  readonly tools: ToolDirectory;
+  readonly tools: Catalogue;
   readonly callTool: CallTool;
-  readonly settleTool: SettleTool;
   readonly limits: RunLimits;
   readonly maxDepth: number;
   readonly resultSeconds: number;
@@ -71,7 +71,7 @@ export class Runner {
 
   async run(progress: RunInProgress): Promise<FinishedSession> {
     const { run, runnable, recorded, depth, signal, caller, plan } = progress;
-    const { sandbox, limits, tools, callTool, settleTool } = this.#options;
+    const { sandbox, limits, tools, callTool } = this.#options;
     const nested = new Map<string, CalledCapability>();
     const session: RunSession = new RunSession({
       run,
@@ -86,7 +86,6 @@ export class Runner {
         tools,
         caller,
         callTool,
-        settleTool,
         newRunId: newId,
         guard: (tool) => plan.check(tool),
         resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),

@@ -1,8 +1,8 @@
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
-import type { CallableTool } from "./ports.ts";
 import { redact } from "./redact.ts";
 
 /** A tool to be used as a capability, and what it is always given. */
@@ -12,7 +12,7 @@ export interface ToolUse {
 }
 
 /** A capability that is one tool with some of its arguments given. What looks like a secret is no default. */
-export function describeToolSource({ id, inputSchema = {} }: CallableTool, wanted: JsonObject): PreparedSource {
+export function describeToolSource({ id, inputSchema = {} }: CatalogueTool, wanted: JsonObject): PreparedSource {
   const defaultArgs = withoutSecrets(wanted);
   const hasDefaults = Object.keys(defaultArgs).length > 0;
   const source = { type: "tool", toolId: id, ...(hasDefaults ? { defaultArgs } : {}) } as const;

@@ -49,11 +49,13 @@ export type GuestCall = CallSite & { readonly id: number; readonly args: JsonVal
     | { readonly kind: "sleep"; readonly ms: number }
   );
 
-/** What a call gives back to the guest; `clock` is what `Date.now()` says from then on. */
-export type CallAnswer = { readonly clock: number } & (
+/** The value that a call gives a program, or the error it throws there. */
+export type CallOutcome =
   | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly error: GuestError }
-);
+  | { readonly ok: false; readonly error: GuestError };
+
+/** What a call gives back to the guest; `clock` is what `Date.now()` says from then on. */
+export type CallAnswer = { readonly clock: number } & CallOutcome;
 
 export interface GuestError {
   readonly name: string;

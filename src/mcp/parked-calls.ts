@@ -1,9 +1,8 @@
+import type { CallResult } from "../gateway/call-tool.ts";
 import { randomUUID } from "node:crypto";
 import type { Ask, Question } from "../upstream/active-calls.ts";
 
-export type CallResult = Record<string, unknown>;
-
-export type CallOutcome =
+export type ExchangeOutcome =
   | { readonly kind: "result"; readonly result: CallResult }
   | { readonly kind: "question"; readonly call: string; readonly question: Question };
 
@@ -23,7 +22,7 @@ class ParkedCall {
 
   constructor(run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>) {
     this.#result = run((question) => this.#ask(question), this.#abort.signal);
-    this.#result.catch(() => undefined); // it is awaited by whoever resumes the call, or nobody cares any more
+    this.#result.catch(() => undefined); // awaited by the exchange that resumes the call, if one does
   }
 
   /** Only calls that ask something need one. */
@@ -32,7 +31,7 @@ class ParkedCall {
   }
 
   /** The result or the next question, whichever comes first. The caller's signal counts only meanwhile. */
-  async next(signal: AbortSignal): Promise<CallOutcome> {
+  async next(signal: AbortSignal): Promise<ExchangeOutcome> {
     const abort = (): void => this.cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
@@ -70,12 +69,15 @@ const MOST_PARKED = 256;
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
-  async start(signal: AbortSignal, run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>): Promise<CallOutcome> {
+  async start(
+    signal: AbortSignal,
+    run: (ask: Ask, signal: AbortSignal) => Promise<CallResult>,
+  ): Promise<ExchangeOutcome> {
     return this.#await(new ParkedCall(run), signal);
   }
 
   /** undefined: the call is not there any more; it ended, expired, or ran in another process. */
-  async resume(id: string, answer: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome | undefined> {
+  async resume(id: string, answer: Record<string, unknown>, signal: AbortSignal): Promise<ExchangeOutcome | undefined> {
     const call = this.#calls.get(id);
     if (call === undefined) return undefined;
     this.#forget(call);
@@ -90,7 +92,7 @@ export class ParkedCalls {
     }
   }
 
-  async #await(call: ParkedCall, signal: AbortSignal): Promise<CallOutcome> {
+  async #await(call: ParkedCall, signal: AbortSignal): Promise<ExchangeOutcome> {
     const outcome = await call.next(signal);
     if (outcome.kind === "question") this.#park(call);
     return outcome;

@@ -13,29 +13,42 @@ import type { Ask, Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/connection/current-protocol.ts";
 import type { Gateway, ResolvedTarget } from "./server/gateway.ts";
 import { createNoticeChain, type NoticeChain } from "./server/notices.ts";
-import type { CallOutcome, CallResult } from "./parked-calls.ts";
-import type { PassedMeta } from "../gateway/trace-call.ts";
+import type { CallResult } from "../gateway/call-tool.ts";
+import type { ExchangeOutcome } from "./parked-calls.ts";
+import type { PassedMeta } from "./server/trace-call.ts";
 
-/** What travels with a question and comes back with its answer, sealed. */
+/** Travels with a question and comes back with its answer, sealed. */
 export type RequestState =
   | { readonly kind: "parked"; readonly call: string }
   /** The server's own state, of a server that speaks the current protocol itself, and the call it belongs to. */
   | { readonly kind: "upstream"; readonly state: string; readonly call?: string };
 
+/** A request for a server behind the gateway. */
 export interface RelayRequest {
   readonly target: ResolvedTarget;
   readonly method: "tools/call" | "prompts/get" | "resources/read";
   readonly params: Record<string, unknown>;
-  /** What the server is told besides, as from the client. */
+  /** Passed on as the client sent it, with the span of this call as its parent. */
   readonly meta: PassedMeta;
   /** Arguments that travel as HTTP headers too. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the request may be made; it may ask a person first, who has been asked when it goes on after a question. */
-  readonly permit?: (given: { readonly ask?: Ask; readonly wasAsked: boolean }) => Promise<void>;
-  readonly ctx: ServerContext;
 }
 
-/** What the connection, or in the current protocol the request itself, says about the client. */
+/** The client that waits for a call, while the call runs. */
+export interface ClientLink {
+  readonly ctx: ServerContext;
+  readonly signal: AbortSignal;
+  readonly client: ReturnType<ReadClient>;
+  readonly notices: NoticeChain;
+  /** Puts any question to the client, whether or not it can answer it. */
+  readonly question: Ask;
+  /** Present where the client can put a form before a person. */
+  readonly ask?: Ask;
+  /** Present where the client lends its model. */
+  readonly sample?: Ask;
+}
+
+/** Reads what the connection, or in the current protocol the request itself, says about the client. */
 export type ReadClient = (ctx: ServerContext) => Pick<CurrentParams, "capabilities" | "logLevel">;
 
 const ANSWER_KEY = "answer";
@@ -43,9 +56,9 @@ const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
 /**
- * Passes a request on to its server and its answer back, whatever eras the two speak. A question of
- * the server becomes an `input_required` result; the SDK turns that into a pushed request for clients
- * of the 2025 era.
+ * Carries calls over exchanges with the client, whatever eras client and server speak. A question in the middle
+ * of a call ends the exchange with an `input_required` result, and the answer resumes the call; for clients of the
+ * 2025 era the SDK turns that into a pushed request.
  */
 export class Relay {
   readonly #gateway: Gateway;
@@ -58,70 +71,77 @@ export class Relay {
     this.#readClient = readClient;
   }
 
-  async pass(request: RelayRequest): Promise<CallResult> {
-    const { ctx } = request;
+  /** Runs a call, or resumes the one that the request answers. Resolves with its result or its next question. */
+  async exchange(ctx: ServerContext, run: (link: ClientLink) => Promise<CallResult>): Promise<CallResult> {
     const state = ctx.mcpReq.requestState<RequestState>();
     const notices = createNoticeChain(ctx);
-    const outcome =
-      state?.kind === "parked" ? await this.#resume(state.call, ctx) : await this.#start(request, state, notices);
-    await notices.sent();
-    return this.#toResult(outcome, request);
-  }
-
-  /** Runs something of PML itself in the same way: it may stop at a question and go on with the answer. */
-  async passOwn(ctx: ServerContext, run: (call: OwnRun) => Promise<CallResult>): Promise<OwnOutcome> {
-    const state = ctx.mcpReq.requestState<RequestState>();
-    const notices = createNoticeChain(ctx);
-    const { capabilities } = this.#readClient(ctx);
-    const offered = (ask: Ask): Pick<OwnRun, "ask" | "sample"> => ({
-      ...(capabilities?.elicitation === undefined ? {} : { ask }),
-      ...(capabilities?.sampling === undefined ? {} : { sample: ask }),
-    });
     const outcome =
       state?.kind === "parked"
         ? await this.#resume(state.call, ctx)
-        : await this.#gateway.parked.start(ctx.mcpReq.signal, (ask, signal) =>
-            run({ signal, progress: notices.progress, ...offered(ask) }),
+        : await this.#gateway.parked.start(ctx.mcpReq.signal, (question, signal) =>
+            run(this.#createLink({ ctx, notices, question, signal })),
           );
     await notices.sent();
-    return outcome.kind === "question"
-      ? { kind: "question", result: await this.#toQuestion(outcome, ctx) }
-      : { kind: "done", result: outcome.result };
+    return outcome.kind === "question" ? this.#toQuestion(outcome, ctx) : outcome.result;
   }
 
-  #start(request: RelayRequest, state: RequestState | undefined, notices: NoticeChain): Promise<CallOutcome> {
-    const { target, method, params, meta, headers, ctx } = request;
+  /** Passes a request on to its server and its answer back. */
+  pass(request: RelayRequest, ctx: ServerContext): Promise<CallResult> {
+    return this.exchange(ctx, (link) => this.send(request, link));
+  }
+
+  /** Sends a request to its server, as a part of an exchange. */
+  async send(request: RelayRequest, link: ClientLink): Promise<CallResult> {
+    const { target, method, params, meta } = request;
+    const { ctx, signal, client, notices, question: ask } = link;
+    const result = await target.upstream.request({
+      method,
+      params: { ...params, ...meta },
+      current: this.#toCurrent(request, link),
+      signal,
+      onProgress: notices.progress,
+      onLog: (message) => {
+        if (isWanted(message["level"], client.logLevel)) notices.log(message);
+      },
+      ask: async (question) => {
+        // Otherwise the server, and all its other callers, would wait for an answer that cannot come.
+        if (!canAnswer(client.capabilities ?? {}, question))
+          throw new ProtocolError(INVALID_REQUEST, `The client that called does not support ${question.method}`);
+        return ask(nameOrigin(question, target.server));
+      },
+    });
+    return result["resultType"] === "input_required" ? this.#sealState(result, request, ctx) : result;
+  }
+
+  /** Whether a person was asked about this very call before its server asked something itself. */
+  wasAsked(request: RelayRequest, ctx: ServerContext): boolean {
+    const state = ctx.mcpReq.requestState<RequestState>();
+    return state?.kind === "upstream" && state.call === hashCall(request);
+  }
+
+  #createLink(parts: Pick<ClientLink, "ctx" | "signal" | "notices" | "question">): ClientLink {
+    const client = this.#readClient(parts.ctx);
+    return {
+      ...parts,
+      client,
+      ...(client.capabilities?.elicitation === undefined ? {} : { ask: parts.question }),
+      ...(client.capabilities?.sampling === undefined ? {} : { sample: parts.question }),
+    };
+  }
+
+  /** For servers of the current protocol, which get the client's answers and their own state back. */
+  #toCurrent({ headers }: RelayRequest, { ctx, client }: ClientLink): CurrentParams {
     const { inputResponses } = ctx.mcpReq;
-    const client = this.#readClient(ctx);
-    const current = {
+    const state = ctx.mcpReq.requestState<RequestState>();
+    return {
       ...client,
       ...(headers === undefined ? {} : { headers }),
       ...(inputResponses === undefined ? {} : { inputResponses }),
       ...(state?.kind === "upstream" ? { requestState: state.state } : {}),
     };
-    return this.#gateway.parked.start(ctx.mcpReq.signal, async (ask, signal) => {
-      const wasAsked = state?.kind === "upstream" && state.call === hashCall(request);
-      await request.permit?.({ wasAsked, ...(client.capabilities?.elicitation === undefined ? {} : { ask }) });
-      return target.upstream.request({
-        method,
-        params: { ...params, ...meta },
-        current,
-        signal,
-        onProgress: notices.progress,
-        onLog: (message) => {
-          if (isWanted(message["level"], client.logLevel)) notices.log(message);
-        },
-        ask: async (question) => {
-          // Otherwise the server, and all its other callers, would wait for an answer that cannot come.
-          if (!canAnswer(client.capabilities ?? {}, question))
-            throw new ProtocolError(INVALID_REQUEST, `The client that called does not support ${question.method}`);
-          return ask(nameOrigin(question, target.server));
-        },
-      });
-    });
   }
 
-  async #resume(call: string, ctx: ServerContext): Promise<CallOutcome> {
+  async #resume(call: string, ctx: ServerContext): Promise<ExchangeOutcome> {
     const answer = ctx.mcpReq.inputResponses?.[ANSWER_KEY];
     if (typeof answer !== "object" || answer === null) {
       throw new ProtocolError(INVALID_PARAMS, `The answer to the question is missing: inputResponses.${ANSWER_KEY}`);
@@ -132,18 +152,13 @@ export class Relay {
     return outcome;
   }
 
-  async #toResult(outcome: CallOutcome, request: RelayRequest): Promise<CallResult> {
-    const { ctx, target } = request;
-    if (outcome.kind === "question") return this.#toQuestion(outcome, ctx);
-    const { result } = outcome;
-    if (result["resultType"] !== "input_required") return result;
-    const asked = { ...result, ...nameOrigins(result["inputRequests"], target.server) };
+  /** A question of a server of the current protocol, whose state the client keeps. */
+  async #sealState(result: CallResult, request: RelayRequest, ctx: ServerContext): Promise<CallResult> {
+    const asked = { ...result, ...nameOrigins(result["inputRequests"], request.target.server) };
     const state = result["requestState"];
     if (typeof state !== "string") return asked;
-    return {
-      ...asked,
-      requestState: await this.#codec.mint({ kind: "upstream", state, call: hashCall(request) }, ctx),
-    };
+    const sealed = await this.#codec.mint({ kind: "upstream", state, call: hashCall(request) }, ctx);
+    return { ...asked, requestState: sealed };
   }
 
   async #toQuestion({ call, question }: AskedOutcome, ctx: ServerContext): Promise<CallResult> {
@@ -152,23 +167,9 @@ export class Relay {
   }
 }
 
-type AskedOutcome = Extract<CallOutcome, { kind: "question" }>;
+type AskedOutcome = Extract<ExchangeOutcome, { kind: "question" }>;
 
-/** What a call of PML itself is given. */
-export interface OwnRun {
-  readonly signal: AbortSignal;
-  readonly progress: NoticeChain["progress"];
-  /** Where the client can put a form before a person. */
-  readonly ask?: Ask;
-  /** Where the client lends its model. */
-  readonly sample?: Ask;
-}
-
-export type OwnOutcome =
-  | { readonly kind: "done"; readonly result: CallResult }
-  | { readonly kind: "question"; readonly result: CallResult };
-
-/** Tells calls apart: what was agreed to for one holds for no other. */
+/** Tells calls apart: an approval of one holds for no other. */
 function hashCall({ target, method, params }: RelayRequest): string {
   return contentHash({ server: target.server, method, params });
 }
@@ -197,7 +198,7 @@ function canAnswer({ elicitation, sampling }: ClientCapabilities, { method, para
     : elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Whoever is asked must see which server asks. */
+/** Shows the person who is asked which server asks. */
 function nameOrigin(question: Question, server: string): Question {
   const message = question.params?.["message"];
   if (typeof message !== "string") return question;
@@ -214,10 +215,10 @@ function toInputRequest({ method, params }: Question): InputRequest {
   return { method, params: params ?? {} } as unknown as InputRequest;
 }
 
-/** Where programs find what kind of error it was that PML answered a call with. */
+/** Where programs find the code of an error that PML answered a call with. */
 const ERROR_KEY = "dev.pml/error";
 
-/** What PML itself refuses is an answer too; everything else stays as it is. */
+/** Turns a refusal of PML itself into an answer; everything else stays as it is. */
 export function toRefusal(error: unknown): CallResult {
   if (error instanceof PmlError) return toToolError(error);
   throw error;

@@ -1,3 +1,4 @@
+import { indexTools } from "../catalogue/catalogue.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
@@ -6,7 +7,7 @@ import { AnalysedPrograms } from "../execution/analysed-programs.ts";
 import { CapabilityRegistry } from "./capability-registry.ts";
 import { type Asker, OWNER } from "./scope.ts";
 
-const noTools = { all: [], version: 1, findById: () => undefined, findTool: () => undefined };
+const noTools = { ...indexTools([]), version: 1, onChange: () => () => undefined };
 const analysed = new AnalysedPrograms(noTools);
 
 function openRegistry({ db }: DatabaseClient, policy: Partial<{ strict: boolean; reserveDays: number }> = {}) {

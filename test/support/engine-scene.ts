@@ -1,3 +1,6 @@
+import { formatToolId, parseToolId } from "../../src/catalogue/tool-id.ts";
+import { createProgramCalls } from "../../src/gateway/program-calls.ts";
+import type { Catalogue, CatalogueTool } from "../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { OWNER, type Scope } from "../../src/registry/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
@@ -7,7 +10,6 @@ import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
 import { directly, type RunKeeper } from "../../src/execution/run-keeper.ts";
 import { Engine } from "../../src/execution/run-engine.ts";
-import type { CallableTool, ToolDirectory } from "../../src/execution/ports.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/base/log.ts";
 import type { EffectHints } from "../../src/permissions/effect.ts";
@@ -25,18 +27,21 @@ const HINTS: Record<string, EffectHints> = {
   "kv:drop": { readOnlyHint: false, destructiveHint: true },
 };
 
-function createDirectory(): ToolDirectory & { redefine(id: string): void } {
-  const all = Object.entries(HINTS).map(([id, annotations]): CallableTool => ({
-    id,
-    annotations,
-    contentHash: `h-${id}`,
-  }));
-  const byId = new Map(all.map((tool) => [tool.id, tool]));
+function createDirectory(): Catalogue & { redefine(id: string): void } {
+  const tools = Object.entries(HINTS).map(([id, annotations]): CatalogueTool => {
+    const { server, tool: name } = parseToolId(id);
+    const definition = { name, annotations, inputSchema: { type: "object" as const } };
+    const place = { routing: "local", maxResultBytes: undefined } as const;
+    return { id, server, name, definition, annotations, contentHash: `h-${id}`, ...place };
+  });
+  const byId = new Map(tools.map((tool) => [tool.id, tool]));
   return {
-    all,
+    tools,
+    withheld: [],
     version: 1,
+    onChange: () => () => undefined,
     findById: (id) => byId.get(id),
-    findTool: (server, tool) => byId.get(`${server}:${tool}`),
+    findTool: (server, tool) => byId.get(formatToolId(server, tool)),
     redefine(id) {
       const tool = byId.get(id);
       if (tool !== undefined) byId.set(id, { ...tool, contentHash: `${tool.contentHash} again` });
@@ -85,15 +90,23 @@ export async function createEngineScene(
     maxDepth: 3,
     resultSeconds: 60,
     maxValueBytes: 1_000,
-    async settleTool(tool) {
-      if (changing.delete(tool)) tools.redefine(tool);
-    },
-    async callTool({ tool, args }) {
-      calls.push(`${tool} ${JSON.stringify(args)}`);
-      if (args["key"] === "broken") return { content: [{ type: "text", text: "broken" }], isError: true };
-      const value = tool === "kv:get" ? { value: args["key"] ?? null } : { done: calls.length };
-      return { content: [], structuredContent: value };
-    },
+    callTool: createProgramCalls({
+      catalogue: tools,
+      usage: { record: () => undefined },
+      findServer: (server) => ({
+        async connect() {
+          for (const tool of changing) tools.redefine(tool);
+          changing.clear();
+        },
+        async request({ params }) {
+          const { name, arguments: args } = params as { name: string; arguments: Record<string, unknown> };
+          calls.push(`${formatToolId(server, name)} ${JSON.stringify(args)}`);
+          if (args["key"] === "broken") return { content: [{ type: "text", text: "broken" }], isError: true };
+          const value = name === "get" ? { value: args["key"] ?? null } : { done: calls.length };
+          return { content: [], structuredContent: value };
+        },
+      }),
+    }),
   });
   const reach = { caller, signal: new AbortController().signal };
   const run = (code: string, more: object = {}): Promise<ExecuteAnswer> => {

@@ -4,7 +4,7 @@ import { jsonBytes } from "./json-size.ts";
 import type { KeptResult, KeptResults } from "./kept-results.ts";
 import type { Cut } from "./shrink-json.ts";
 import { type ResultText, toResultText } from "./result-text.ts";
-import { GET_TASK_RESULT } from "../../mcp/own-tools/pml-get-task-result.ts";
+
 import { type TruncatedResult, truncateResult } from "./truncate-result.ts";
 
 export interface SizedResult {
@@ -28,6 +28,8 @@ export interface FitParts {
   readonly log: Logger;
 }
 
+/** The tool that reads on in a result that was cut. */
+export const GET_TASK_RESULT = "pml_get_task_result";
 /** An escaped control character, the longest that JSON makes of one. */
 const MOST_BYTES_PER_CHARACTER = 6;
 const FAR_BEYOND = 4;

@@ -3,7 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import type { CallContext, OwnAnswer, OwnTool } from "./own-tool.ts";
-import type { CallOutcome } from "../../gateway/track-call.ts";
+import type { SentCall } from "../../gateway/call-tool.ts";
 
 export interface OwnCall {
   readonly tool: OwnTool;
@@ -14,8 +14,8 @@ export interface OwnCall {
   readonly log: Logger;
 }
 
-export interface MadeCall extends CallOutcome {
-  /** To be handed over as it is: whoever made it has seen to its size. */
+export interface MadeCall extends SentCall {
+  /** Handed over as it is: its maker has seen to its size. */
   readonly whole: boolean;
 }
 

@@ -78,9 +78,9 @@ test.each([
   [[], `arguments: expected object, got []`],
 ])("arguments %j are refused with the field, what came and what was expected", async (values, sentence) => {
   const { result, errorCode } = await call(values);
-  expect(result.isError).toBe(true);
+  expect(result["isError"]).toBe(true);
   expect(errorCode).toBe("arguments_invalid");
-  expect(result.structuredContent).toMatchObject({
+  expect(result["structuredContent"]).toMatchObject({
     error: { code: "arguments_invalid", message: `Invalid arguments for pml_test. ${sentence}` },
   });
 });
@@ -96,5 +96,7 @@ test("what a tool throws is an answer; what nobody expected has no advice for th
   const unknown = await call({ text: "hi" }, () => {
     throw new TypeError("oops");
   });
-  expect(unknown.result.structuredContent).toEqual({ error: { code: "internal", id: "PML-E9001", message: "oops" } });
+  expect(unknown.result["structuredContent"]).toEqual({
+    error: { code: "internal", id: "PML-E9001", message: "oops" },
+  });
 });

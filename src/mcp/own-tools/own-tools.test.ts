@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { createCoreTools } from "./own-tools.ts";
+import { indexTools } from "../../catalogue/catalogue.ts";
 import { buildSurface } from "../../catalogue/surface.ts";
 
 const surface = buildSurface({
+  tools: indexTools([]),
   servers: [],
   own: [],
   settings: { toolNames: "portable", exposure: "auto", maxListedTools: 40, pinned: [] },

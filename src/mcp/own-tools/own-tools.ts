@@ -42,5 +42,5 @@ export function createCoreTools(parts: OwnToolParts & OwnToolSources): readonly 
 
 function findToolId(surface: Surface, name: string): string | undefined {
   const resolved = surface.toolNames.resolve(name);
-  return resolved.kind === "found" ? surface.findTool(resolved.canonical)?.canonical : undefined;
+  return resolved.kind === "found" ? surface.findTool(resolved.canonical)?.id : undefined;
 }

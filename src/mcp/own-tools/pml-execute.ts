@@ -136,7 +136,7 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
   if (given === undefined || runnable === undefined) return suggestions;
   const speculated: ExecuteRequest = {
     kind: "capability",
-    name: runnable,
+    capability: runnable,
     args: given,
     intent,
     options: toOptions(values),
@@ -162,11 +162,11 @@ function canonicalName(name: string): string {
 function toRequest(values: Input, findToolId: ExecuteParts["findToolId"]): ExecuteRequest | undefined {
   const { intent, code, capability, dag, accept_suggestion: accepted } = values;
   const common = { intent, options: toOptions(values), args: argumentsOf(values) ?? {} };
-  if (capability !== undefined) return { ...common, kind: "capability", name: canonicalName(capability) };
+  if (capability !== undefined) return { ...common, kind: "capability", capability: canonicalName(capability) };
   if (accepted !== undefined) {
     const { callName, args: given = common.args } = accepted;
     const tool = findToolId(callName);
-    if (tool === undefined) return { ...common, kind: "capability", name: canonicalName(callName), args: given };
+    if (tool === undefined) return { ...common, kind: "capability", capability: canonicalName(callName), args: given };
     const defaults = values.name === undefined ? {} : given;
     return { ...common, ...newProgram(values), kind: "tool", tool, args: given, defaults };
   }

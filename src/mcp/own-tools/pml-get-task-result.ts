@@ -1,3 +1,4 @@
+import { GET_TASK_RESULT } from "../../gateway/results/fit-result.ts";
 import { z } from "zod";
 import type { KeptResults } from "../../gateway/results/kept-results.ts";
 import { defineTool, type OwnTool } from "./own-tool.ts";
@@ -9,7 +10,6 @@ export interface GetTaskResultParts {
 }
 
 /** The name stands in every truncated result. */
-export const GET_TASK_RESULT = "pml_get_task_result";
 
 const DEFAULT_PAGE_BYTES = 32_768;
 /** The longest character has four bytes; with less a page could be empty. */

@@ -31,8 +31,8 @@ export function presentFound(found: Found, wishes: Wishes): Presented {
   return { ...full, ...details, ...warned };
 }
 
-function presentTool({ server, tool }: OfferedTool, { format }: Wishes): Presented {
-  const { title, inputSchema, outputSchema, annotations } = tool;
+function presentTool({ server, definition }: OfferedTool, { format }: Wishes): Presented {
+  const { title, inputSchema, outputSchema, annotations } = definition;
   const schemas =
     format === "typescript"
       ? { signature: signature(inputSchema, outputSchema) }

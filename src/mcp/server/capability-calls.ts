@@ -4,7 +4,7 @@ import { type Asker, OWNER, type Scope } from "../../registry/scope.ts";
 import { PmlError } from "../../base/errors.ts";
 import { CapabilityLists } from "./capability-lists.ts";
 import { choiceFor, type ExposureSettings } from "../../catalogue/exposure.ts";
-import type { CallContext, OwnAnswer, OwnTool } from "../own-tools/own-tool.ts";
+import type { OwnTool } from "../own-tools/own-tool.ts";
 import type { CapabilityServer } from "../servers/capability-server.ts";
 import { capabilityWireName, fold, readCapabilityName } from "../../catalogue/wire-names.ts";
 
@@ -14,7 +14,6 @@ export interface StandardLibrary {
   /** Those whose names never change. */
   readonly tools: readonly OwnTool[];
   readonly capabilities: CapabilityServer;
-  callTool(name: string, input: unknown, context: CallContext): Promise<OwnAnswer>;
 }
 
 const INVALID_PARAMS = -32_602;
@@ -83,13 +82,13 @@ export class CapabilityCalls {
   async #resolve(asker: Asker, name: string): Promise<CapabilityTarget> {
     const { capabilities } = this.#library;
     const reference = await this.#toReference(asker, name);
-    const { capability } = await capabilities.resolve(asker, reference).catch((error: unknown) => {
+    const resolved = await capabilities.resolve(asker, reference).catch((error: unknown) => {
       throw error instanceof PmlError ? new CapabilityRefused(error.message) : error;
     });
-    const canonical = formatCallName(capability.displayName);
+    const canonical = formatCallName(resolved.capability.displayName);
     const listed = this.lists.known(asker.principal).find((tool) => tool.name === canonical);
     const definition: Tool = listed ?? { name: canonical, inputSchema: { type: "object" } };
-    const call: OwnTool["call"] = (input, context) => this.#library.callTool(reference, input, context);
+    const call: OwnTool["call"] = (input, context) => capabilities.call(resolved, input, context);
     return { own: { definition, call }, server: capabilities.serverId, name: canonical };
   }
 

@@ -22,8 +22,8 @@ import { type ReadClient, Relay, type RequestState } from "../relay.ts";
 import { renameContents } from "./rename-contents.ts";
 import { handleSubscriptions } from "./resource-subscriptions.ts";
 import type { ToolNames } from "../../catalogue/surface.ts";
-import { createToolCaller } from "../../gateway/tool-caller.ts";
-import { traceCall } from "../../gateway/trace-call.ts";
+import { createToolCaller } from "./agent-calls.ts";
+import { traceCall } from "./trace-call.ts";
 import { VerbatimServer } from "./verbatim-server.ts";
 
 export interface GatewayServerOptions {
@@ -149,7 +149,7 @@ function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving
       const target = gateway.resolvePrompt(name);
       found(target.server, target.name);
       const renamed = { ...rest, name: target.name };
-      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta, ctx })) as GetPromptResult;
+      return (await relay.pass({ target, method: "prompts/get", params: renamed, meta }, ctx)) as GetPromptResult;
     });
   });
   server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
@@ -175,7 +175,7 @@ function handleResources({ server }: McpServer, { gateway, relay, calls }: Servi
       const target = gateway.resolveResource(uri);
       found(target.server);
       const renamed = { ...rest, uri: target.name };
-      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta, ctx });
+      const result = await relay.pass({ target, method: "resources/read", params: renamed, meta }, ctx);
       return renameContents(result, target.name, uri) as ReadResourceResult;
     });
   });

@@ -1,6 +1,8 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../../base/closest.ts";
 import { PmlError } from "../../base/errors.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { parseToolId } from "../../catalogue/tool-id.ts";
 import type { PermitCall } from "../../gateway/permit-call.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KeptResults } from "../../gateway/results/kept-results.ts";
@@ -30,6 +32,7 @@ export interface GatewaySettings {
 }
 
 export interface GatewayOptions {
+  readonly catalogue: Catalogue;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly results: KeptResults;
@@ -46,7 +49,8 @@ export interface ResolvedTarget extends Target {
   readonly upstream: UpstreamServer;
 }
 
-export type ResolvedTool = Pick<OfferedTool, "canonical" | "tool" | "maxResultBytes"> &
+/** A tool that a name stands for: of a server behind the gateway, or PML's own, capabilities included. */
+export type ResolvedTool = Pick<OfferedTool, "id" | "definition" | "maxResultBytes"> &
   (({ readonly kind: "upstream" } & ResolvedTarget) | ({ readonly kind: "own"; readonly own: OwnTool } & Target));
 
 /** Under which calls of PML's own tools are recorded. */
@@ -67,6 +71,7 @@ export class Gateway implements Disposable {
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
+  readonly #catalogue: Catalogue;
   readonly #core: readonly OwnTool[];
   readonly #library: StandardLibrary;
   readonly #capabilities: CapabilityCalls;
@@ -80,7 +85,18 @@ export class Gateway implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   readonly #stopListening: readonly (() => void)[];
 
-  constructor({ upstreams, usage, results, settings, createOwnTools, permitCall, scope, log }: GatewayOptions) {
+  constructor({
+    catalogue,
+    upstreams,
+    usage,
+    results,
+    settings,
+    createOwnTools,
+    permitCall,
+    scope,
+    log,
+  }: GatewayOptions) {
+    this.#catalogue = catalogue;
     this.upstreams = upstreams;
     this.permitCall = permitCall;
     this.usage = usage;
@@ -98,7 +114,7 @@ export class Gateway implements Disposable {
     this.#capabilities = new CapabilityCalls({ library, scope, settings: () => this.#settings.gateway });
     this.#surface = this.#buildSurface();
     this.#stopListening = [
-      upstreams.onChange(() => this.#rebuild()),
+      catalogue.onChange(() => this.#rebuild()),
       this.#capabilities.onChange(() => this.#refresh()),
     ];
     this.#refresh();
@@ -147,44 +163,37 @@ export class Gateway implements Disposable {
   async resolveTool(name: string, principal?: string): Promise<ResolvedTool> {
     const capability = mayBeCapability(name) ? await this.#capabilities.find(name, principal) : undefined;
     if (capability === undefined) return this.#resolveKnown(name);
-    const { own, server, name: canonical } = capability;
-    return { kind: "own", own, server, name: canonical, canonical, tool: own.definition, maxResultBytes: undefined };
+    const { own } = capability;
+    return { kind: "own", ...capability, id: capability.name, definition: own.definition, maxResultBytes: undefined };
   }
 
   #resolveKnown(name: string): ResolvedTool {
     const newName = newNameOf(name);
-    const canonical = this.#resolveCanonical(this.surface.toolNames, newName ?? name, "tool");
-    const known = this.#ownTools.get(canonical);
+    const id = this.#resolveName(this.surface.toolNames, newName ?? name, "tool");
+    const known = this.#ownTools.get(id);
     if (known !== undefined) {
       const own = newName === undefined ? known : withNotice(known, name);
-      const { definition } = own;
-      return {
-        kind: "own",
-        own,
-        server: this.#core.includes(known) ? OWN_SERVER : this.#library.serverId,
-        name: canonical,
-        canonical,
-        tool: definition,
-        maxResultBytes: undefined,
-      };
+      const server = this.#core.includes(known) ? OWN_SERVER : this.#library.serverId;
+      return { kind: "own", own, server, name: id, id, definition: own.definition, maxResultBytes: undefined };
     }
-    this.#refuseHeld(canonical);
-    const offered = this.surface.findTool(canonical);
+    this.#refuseHeld(id);
+    const offered = this.surface.findTool(id);
     if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText("tool", name));
-    return { kind: "upstream", ...offered, ...this.#resolveTarget(canonical, "tool") };
+    const { definition, maxResultBytes } = offered;
+    return { kind: "upstream", id, definition, maxResultBytes, ...this.#resolveTarget(id, "tool") };
   }
 
   /** undefined where there is no such tool, or more than one. Capabilities are not looked for. */
   findTool(name: string): Tool | undefined {
     try {
-      return this.#resolveKnown(name).tool;
+      return this.#resolveKnown(name).definition;
     } catch {
-      return undefined; // whoever calls it is told why
+      return undefined; // the call itself says why
     }
   }
 
   resolvePrompt(name: string): ResolvedTarget {
-    return this.#resolveTarget(this.#resolveCanonical(this.surface.promptNames, name, "prompt"), "prompt");
+    return this.#resolveTarget(this.#resolveName(this.surface.promptNames, name, "prompt"), "prompt");
   }
 
   resolveResource(uri: string): ResolvedTarget {
@@ -201,7 +210,7 @@ export class Gateway implements Disposable {
     this.parked.cancelAll();
   }
 
-  #resolveCanonical(table: NameTable, name: string, kind: Kind): string {
+  #resolveName(table: NameTable, name: string, kind: Kind): string {
     const resolution = table.resolve(name);
     if (resolution.kind === "ambiguous") {
       throw new ProtocolError(
@@ -213,15 +222,15 @@ export class Gateway implements Disposable {
     return resolution.canonical;
   }
 
-  #resolveTarget(canonical: string, kind: Kind): ResolvedTarget {
-    const target = this.surface.splitCanonical(canonical);
-    const upstream = this.upstreams.findServer(target.server);
-    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, canonical));
-    return { ...target, upstream };
+  #resolveTarget(id: string, kind: Kind): ResolvedTarget {
+    const { server, tool: name } = parseToolId(id);
+    const upstream = this.upstreams.findServer(server);
+    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, id));
+    return { server, name, upstream };
   }
 
   #refuseHeld(tool: string): void {
-    const held = this.surface.hidden.find((each) => each.held && each.tool === tool);
+    const held = this.surface.withheld.find((each) => each.held && each.id === tool);
     if (held === undefined) return;
     throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
       hint: `A person has to look at it: pml review ${tool}`,
@@ -230,8 +239,8 @@ export class Gateway implements Disposable {
   }
 
   #unknownText(kind: Kind, name: string): string {
-    const hidden = this.surface.hidden.find(({ tool }) => tool === name);
-    if (hidden !== undefined) return `The tool ${name} is not offered: ${hidden.reason}`;
+    const withheld = this.surface.withheld.find(({ id }) => id === name);
+    if (withheld !== undefined) return `The tool ${name} is not offered: ${withheld.reason}`;
     const { tools, prompts } = this.surface;
     const known =
       kind === "tool"
@@ -243,6 +252,7 @@ export class Gateway implements Disposable {
 
   #buildSurface(capabilities: readonly Tool[] = this.#capabilities.lists.known(OWNER)): Surface {
     return buildSurface({
+      tools: this.#catalogue,
       servers: this.upstreams.known,
       own: this.#core.map(({ definition }) => definition),
       library: this.#library.tools.map(({ definition }) => definition),

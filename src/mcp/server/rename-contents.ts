@@ -1,4 +1,4 @@
-import type { CallResult } from "../parked-calls.ts";
+import type { CallResult } from "../../gateway/call-tool.ts";
 
 /**
  * A resource that was read, under the URI that the client asked for instead of the server's own. A

@@ -55,24 +55,28 @@ export class CapabilityServer {
   }
 
   async callTool(name: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
-    const { engine, scope, approvalNote } = this.#parts;
     try {
-      const { capability } = await this.resolve(askerOf(scope, context), name);
+      return await this.call(await this.resolve(askerOf(this.#parts.scope, context), name), input, context);
+    } catch (error) {
+      return toFailure(error, context);
+    }
+  }
+
+  /** Runs a capability whose name was resolved already. */
+  async call(resolved: Resolved, input: unknown, context: CallContext): Promise<OwnAnswer> {
+    const { engine, scope, approvalNote } = this.#parts;
+    const { description, displayName } = resolved.capability;
+    const args = (input ?? {}) as JsonObject;
+    const intent = description ?? displayName;
+    try {
       const answer = await engine.execute(
         scope,
-        {
-          kind: "capability",
-          name,
-          args: (input ?? {}) as JsonObject,
-          intent: capability.description ?? capability.displayName,
-          options: {},
-        },
+        { kind: "capability", capability: resolved, args, intent, options: {} },
         { caller: toRunCaller(context), signal: context.signal },
       );
       return toResult(answer, approvalNote);
     } catch (error) {
-      if (!(error instanceof PmlError) || context.signal.aborted) throw error;
-      return failure(error.message);
+      return toFailure(error, context);
     }
   }
 }
@@ -89,6 +93,11 @@ function toResult(answer: ExecuteAnswer, note: CapabilityServerParts["approvalNo
     default:
       return { kind: "json", value: note(answer), failed: true };
   }
+}
+
+function toFailure(error: unknown, { signal }: CallContext): OwnAnswer {
+  if (!(error instanceof PmlError) || signal.aborted) throw error;
+  return failure(error.message);
 }
 
 function failure(text: string): Extract<OwnAnswer, { kind: "content" }> {

@@ -1,3 +1,4 @@
+import { indexTools } from "../../catalogue/catalogue.ts";
 import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../../test/support/databases.ts";
 import { Random } from "../../../test/support/random.ts";
@@ -11,7 +12,7 @@ import { PmlError } from "../../base/errors.ts";
 import { AnalysedPrograms } from "../../execution/analysed-programs.ts";
 import { ServerRecords } from "./server-records.ts";
 
-const noTools = { all: [], version: 1, findById: () => undefined, findTool: () => undefined };
+const noTools = { ...indexTools([]), version: 1, onChange: () => () => undefined };
 const EVERY_STATE = ["draft", "active", "archived"] as const;
 const MOST = 10_000;
 

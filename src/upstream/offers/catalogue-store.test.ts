@@ -4,7 +4,8 @@ import { engines, openTestDatabase } from "../../../test/support/databases.ts";
 import { DEFAULT_SCOPE } from "../../registry/scope.ts";
 import type { DatabaseClient } from "../../db/client.ts";
 import { type NewOffer, readOffers, type StoredOffer, writeEra, writeOffer } from "./catalogue-store.ts";
-import { contentHash, type Offer } from "./offer.ts";
+import { contentHash } from "../../base/content-hash.ts";
+import type { Offer } from "./offer.ts";
 
 type Tool = Offer["tools"][number];
 

@@ -5,7 +5,8 @@ import { v7 as newId } from "uuid";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db, Tx } from "../../db/client.ts";
 import type { EraVerdict } from "../connection/era-verdict.ts";
-import { contentHash, firstOfEachName, type Offer } from "./offer.ts";
+import { contentHash } from "../../base/content-hash.ts";
+import { dropRepeatedNames, type Offer } from "./offer.ts";
 import { findVerdict, type Verdict } from "./review-store.ts";
 
 export interface StoredOffer {
@@ -37,7 +38,7 @@ export async function readOffers(db: Db, { org, project }: Scope): Promise<Known
   return rows.map(({ server_id, config_hash, offer, era, discovery, era_asked_at: askedAt }) => ({
     server: server_id,
     configHash: config_hash,
-    offer: offer as Offer,
+    offer: dropRepeatedNames(offer as Offer),
     era: era === null || askedAt === null ? undefined : { era: toEra(era, discovery), askedAt },
   }));
 }
@@ -113,7 +114,7 @@ async function writeTools(
   const offered = new Set(offer.tools.map((tool) => formatToolId(server, tool.name)));
   const changes: ToolChange[] = [];
   const written: ToolRow[] = [];
-  for (const tool of firstOfEachName(offer.tools)) {
+  for (const tool of offer.tools) {
     const toolId = formatToolId(server, tool.name);
     const newHash = contentHash(tool);
     const old = known.get(toolId);

@@ -1,28 +1,24 @@
 import { expect, test } from "vitest";
-import { contentHash } from "./offer.ts";
+import { dropRepeatedNames, type Offer } from "./offer.ts";
 
-const tool = { name: "read", inputSchema: { type: "object", required: ["a", "b"], properties: { a: {}, b: {} } } };
-
-test("contentHash does not depend on the order of keys, nor on keys without a value", () => {
-  const reordered = {
-    description: undefined,
-    inputSchema: { properties: { b: {}, a: {} }, required: ["a", "b"], type: "object" },
-    name: "read",
-  };
-  expect(contentHash(reordered)).toBe(contentHash(tool));
-  expect(contentHash(JSON.parse(JSON.stringify(tool)))).toBe(contentHash(tool));
+const tool = (name: string, description: string): Offer["tools"][number] => ({
+  name,
+  description,
+  inputSchema: { type: "object" },
 });
 
-test("contentHash differs with every value, with the order of a list, and with nesting", () => {
-  const others = [
-    { ...tool, name: "Read" },
-    { ...tool, description: "" },
-    { ...tool, inputSchema: { ...tool.inputSchema, required: ["b", "a"] } },
-    { ...tool, inputSchema: { ...tool.inputSchema, properties: { a: { b: {} } } } },
-    { ...tool, annotations: null },
-    [tool],
-    JSON.stringify(tool),
-    undefined,
-  ];
-  expect(new Set([tool, ...others].map(contentHash)).size).toBe(others.length + 1);
+test("dropRepeatedNames keeps the first tool and the first prompt of a name, in the server's order", () => {
+  const nothing = { serverInfo: undefined, instructions: undefined, capabilities: {} };
+  const offer = dropRepeatedNames({
+    ...nothing,
+    tools: [tool("run", "first"), tool("stop", "only"), tool("run", "second")],
+    prompts: [{ name: "p", title: "first" }, { name: "p" }],
+    resources: [],
+    resourceTemplates: [],
+  });
+  expect(offer.tools.map(({ name, description }) => [name, description])).toEqual([
+    ["run", "first"],
+    ["stop", "only"],
+  ]);
+  expect(offer.prompts).toEqual([{ name: "p", title: "first" }]);
 });

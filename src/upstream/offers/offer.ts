@@ -7,8 +7,6 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 
-export { contentHash } from "../../base/content-hash.ts";
-
 /** Everything a server offers, as it said it: nothing is dropped or rewritten on the way through. */
 export interface Offer {
   readonly serverInfo: Implementation | undefined;
@@ -20,8 +18,12 @@ export interface Offer {
   readonly prompts: readonly Prompt[];
 }
 
-/** A server that lists a name twice could be called under it only once. */
-export function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+/** Drops what a server lists a second time under a name: only one of the two can be called by it. */
+export function dropRepeatedNames(offer: Offer): Offer {
+  return { ...offer, tools: firstOfEachName(offer.tools), prompts: firstOfEachName(offer.prompts) };
+}
+
+function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
   const byName = new Map(items.toReversed().map((item) => [item.name, item]));
   return items.filter((item) => byName.get(item.name) === item);
 }

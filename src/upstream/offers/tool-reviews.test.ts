@@ -3,7 +3,7 @@ import { engines, openTestDatabase } from "../../../test/support/databases.ts";
 import { DEFAULT_SCOPE } from "../../registry/scope.ts";
 import type { DatabaseClient } from "../../db/client.ts";
 import { writeOffer } from "./catalogue-store.ts";
-import { contentHash } from "./offer.ts";
+import { contentHash } from "../../base/content-hash.ts";
 import { readFlags, type Verdict } from "./review-store.ts";
 import { decideReviews, listReviews } from "./tool-reviews.ts";
 

@@ -1,8 +1,8 @@
-import { formatToolId } from "../catalogue/tool-id.ts";
+import { formatToolId } from "../../catalogue/tool-id.ts";
 import { type ServerContext, TRACEPARENT_META_KEY } from "@modelcontextprotocol/server";
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import { contextOf, findTraceparent, isTracing, tracer } from "../base/tracing.ts";
-import { errorCode } from "./error-code.ts";
+import { contextOf, findTraceparent, isTracing, tracer } from "../../base/tracing.ts";
+import { errorCode } from "../../gateway/error-code.ts";
 
 export interface PassedMeta {
   readonly _meta?: Record<string, unknown>;

@@ -1,12 +1,8 @@
-import type { JsonValue } from "../base/json.ts";
-import type { GuestError } from "./worker-bridge.ts";
+import type { JsonValue } from "../../base/json.ts";
+import type { CallOutcome } from "../../execution/worker-bridge.ts";
 
-type ToolOutcome =
-  | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly error: GuestError };
-
-/** What code gets for a tool's result: structured content, else parsed JSON text, else text, else the content list. */
-export function unwrapResult(tool: string, result: Readonly<Record<string, unknown>>): ToolOutcome {
+/** Unwraps a tool's result for code: structured content, else parsed JSON text, else text, else the content list. */
+export function unwrapResult(tool: string, result: Readonly<Record<string, unknown>>): CallOutcome {
   const content = Array.isArray(result["content"]) ? (result["content"] as readonly ContentBlock[]) : [];
   if (result["isError"] === true) {
     const message = textOf(content) ?? "the tool failed without saying why";

@@ -1,0 +1,171 @@
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { principalOf } from "../../auth/caller.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { callTool, type CallSteps, isQuestion } from "../../gateway/call-tool.ts";
+import { fitResult } from "../../gateway/results/fit-result.ts";
+import { mirrorStructured } from "../../gateway/results/mirror-structured.ts";
+import { OWNER } from "../../registry/scope.ts";
+import { paramHeaders } from "../../upstream/connection/param-headers.ts";
+import { callOwnTool, type MadeCall } from "../own-tools/call-own-tool.ts";
+import { type ClientLink, type Relay, toRefusal, toToolError } from "../relay.ts";
+import { CapabilityRefused } from "./capability-calls.ts";
+import type { Gateway, ResolvedTool } from "./gateway.ts";
+import type { Quota } from "./principal-limits.ts";
+import { type CallTrace, traceCall } from "./trace-call.ts";
+
+export interface ToolCallerParts {
+  readonly gateway: Gateway;
+  readonly relay: Relay;
+  /** Calls this connection may have under way. */
+  readonly calls: Quota;
+  /** The connection's protocol server. */
+  readonly server: Server;
+}
+
+type Server = McpServer["server"];
+
+export type ToolCaller = (params: CallToolRequestParams, ctx: ServerContext) => Promise<CallToolResult>;
+
+/** The first protocol version with structured content. Versions are dates, so they compare as text. */
+const STRUCTURED_SINCE = "2025-06-18";
+
+/** A call that an agent makes itself, and the connection it came by. */
+interface AgentCall {
+  readonly params: Omit<CallToolRequestParams, "name" | "_meta">;
+  readonly client: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly link: ClientLink;
+  readonly trace: CallTrace;
+  /** Released when the call is over. */
+  readonly places: DisposableStack;
+}
+
+/** Calls that agents make themselves: permitted by written rules, answered within the limits of clients. */
+export function createToolCaller(parts: ToolCallerParts): ToolCaller {
+  const { gateway, relay, server } = parts;
+  return ({ name, _meta, ...params }, ctx) =>
+    traceCall("tools/call", ctx, async (trace) => {
+      const client = clientName(server, ctx);
+      const principal = principalOf(ctx.http?.authInfo);
+      const answer = await relay.exchange(ctx, async (link) => {
+        using places = new DisposableStack();
+        const steps = createSteps(parts, { params, client, principal, link, trace, places });
+        const call = { name, args: params.arguments, client, principal, signal: link.signal };
+        return await callTool(call, steps, gateway.usage);
+      });
+      return answer as CallToolResult;
+    }).catch((error: unknown) => {
+      if (!(error instanceof CapabilityRefused)) return toRefusal(error) as CallToolResult;
+      return { content: [{ type: "text", text: error.message }], isError: true };
+    });
+}
+
+function createSteps(
+  parts: ToolCallerParts,
+  call: AgentCall,
+): CallSteps<ResolvedTool, MadeCall, Readonly<Record<string, unknown>>> {
+  return {
+    async resolve(name) {
+      const target = await parts.gateway.resolveTool(name, call.principal?.id);
+      call.trace.found(target.server, target.name);
+      return target;
+    },
+    async permit(target) {
+      call.places.use(parts.calls.take());
+      if (target.kind === "upstream") await permitUpstream(parts, target, call);
+    },
+    send: (target) => (target.kind === "own" ? sendOwn(parts, target, call) : sendUpstream(parts, target, call)),
+    fit: (made, target, size) => fitAnswer(parts, { ...made, size, target, principal: call.principal }),
+  };
+}
+
+type Target<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
+
+function permitUpstream(
+  { gateway, relay }: ToolCallerParts,
+  target: Target<"upstream">,
+  call: AgentCall,
+): Promise<void> {
+  const { params, client, principal, link } = call;
+  const asking = link.ask === undefined ? {} : { ask: link.ask };
+  return gateway.permitCall({
+    tool: target.id,
+    definition: target.definition,
+    args: (params.arguments ?? {}) as JsonObject,
+    caller: { principal: principal?.id ?? OWNER, client, ...asking },
+    wasAsked: relay.wasAsked(toRequest(target, call), link.ctx),
+  });
+}
+
+async function sendUpstream(
+  { relay }: ToolCallerParts,
+  target: Target<"upstream">,
+  call: AgentCall,
+): Promise<MadeCall> {
+  const result = await relay.send(toRequest(target, call), call.link).catch(toToolError);
+  return { result, whole: false };
+}
+
+function toRequest(target: Target<"upstream">, { params, trace }: AgentCall): Parameters<Relay["send"]>[0] {
+  const headers = paramHeaders(target.definition.inputSchema, params.arguments);
+  return { target, method: "tools/call", params: { ...params, name: target.name }, meta: trace.meta, headers };
+}
+
+/** A tool of PML may stop to ask a person, as one of a server may. */
+async function sendOwn(
+  { gateway, server }: ToolCallerParts,
+  { own }: Target<"own">,
+  { params, client, principal, link, trace }: AgentCall,
+): Promise<MadeCall> {
+  await gateway.usage.introduce(principal);
+  const structured = (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
+  const { signal, notices, ask, sample } = link;
+  const context = {
+    client,
+    principal: principal?.id,
+    signal,
+    progress: notices.progress,
+    ...(ask === undefined ? {} : { ask }),
+    ...(sample === undefined ? {} : { sample }),
+    meta: trace.meta._meta,
+  };
+  return callOwnTool({ tool: own, input: params.arguments, context, structured, log: gateway.log });
+}
+
+interface Made extends MadeCall {
+  readonly size: number;
+  readonly target: ResolvedTool;
+  readonly principal: Principal | undefined;
+}
+
+async function fitAnswer(
+  { gateway, server }: ToolCallerParts,
+  { result, whole, size, target, principal }: Made,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (isQuestion(result)) return result;
+  const { maxBytes, ttlSeconds } = gateway.settings.results;
+  const { outputSchema } = target.definition;
+  const limit =
+    target.maxResultBytes === undefined
+      ? { maxBytes: whole ? 0 : maxBytes, limitName: "results.maxBytes" }
+      : { maxBytes: target.maxResultBytes, limitName: `pml.maxResultBytes of the server ${target.server}` };
+  const fitted = await fitResult(
+    { result: result as CallToolResult, size, tool: target.id, outputSchema, ...limit },
+    { results: gateway.results, principal: principal?.id, ttlSeconds, log: gateway.log },
+  );
+  return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
+}
+
+function clientName(server: Server, ctx: ServerContext): string | undefined {
+  const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { name?: unknown } | undefined;
+  const name = (info ?? server.getClientVersion())?.name;
+  return typeof name === "string" ? name : undefined; // the envelope may hold anything
+}
