@@ -9,6 +9,8 @@ import { contentHash } from "../base/content-hash.ts";
 import type { Db } from "../db/client.ts";
 import type { EventBus } from "../base/events.ts";
 import type { Logger } from "../base/log.ts";
+import type { PermissionSet } from "../permissions/effect.ts";
+import { readPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { ConnectedServer } from "../registry/server-records/describe-connected.ts";
 import { ServerRecords } from "../registry/server-records/server-records.ts";
@@ -32,6 +34,7 @@ interface RecordFacts {
   routingOf(record: CapabilityRecord): Routing;
   setRouting(record: CapabilityRecord, routing: Routing | undefined): Promise<void>;
   serverTexts(record: CapabilityRecord): Promise<ReadonlyMap<number, string>>;
+  permissionsOf(record: CapabilityRecord): Promise<PermissionSet>;
 }
 
 export interface Records extends AsyncDisposable {
@@ -67,7 +70,7 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
   await routings.update(scope);
   return {
     servers,
-    facts: createFacts(servers, routings, permissions),
+    facts: createFacts(parts, servers, routings),
     listenAt: (url) => void (address = url),
     takeImported: () => {
       routings.forget(scope);
@@ -77,7 +80,7 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
   };
 }
 
-function createFacts(servers: ServerRecords, routings: Routings, permissions: Permissions): RecordFacts {
+function createFacts({ db, permissions }: RecordParts, servers: ServerRecords, routings: Routings): RecordFacts {
   const routingOf = (record: CapabilityRecord): Routing =>
     (record.recordType === "mcp-server" ? permissions.findRouting(allToolsOf(record.action)) : undefined) ??
     routings.of(record);
@@ -86,6 +89,7 @@ function createFacts(servers: ServerRecords, routings: Routings, permissions: Pe
     describe: async (record) => ({ routing: routingOf(record), ...(await servers.describe(record)) }),
     setRouting: (record, routing) => routings.set(record, routing),
     serverTexts: (record) => servers.listTexts(record),
+    permissionsOf: (record) => readPermissionSet(db, record),
   };
 }
 

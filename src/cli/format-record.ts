@@ -1,6 +1,8 @@
 import type { LookupAnswer, WhoisAnswer } from "../sdk/answers.ts";
 import { formatPairs } from "./table.ts";
 
+type PermittedTool = NonNullable<WhoisAnswer["permission_set"]>[number];
+
 export function describeLookup(record: LookupAnswer): string {
   return formatPairs({
     name: record.display_name,
@@ -24,6 +26,7 @@ export function describeWhois(record: WhoisAnswer): string {
     updated: `${record.updated_at} by ${record.updated_by}`,
     tags: record.tags.join(", "),
     tools: record.tools_used?.join(", ") ?? "",
+    "may call": record.permission_set?.map(describePermitted).join(", ") ?? "",
     aliases: record.aliases.join(", "),
     "forked from": record.forked_from ?? "",
     verified: record.verified ? "yes" : "no",
@@ -32,6 +35,10 @@ export function describeWhois(record: WhoisAnswer): string {
   };
   const said = Object.fromEntries(Object.entries(owned).filter(([, value]) => value !== ""));
   return `${describeLookup(record)}\n${formatPairs(said)}`;
+}
+
+function describePermitted({ tool, effect, allowed_by: by }: PermittedTool): string {
+  return `${tool} (${effect}, allowed by a ${by})`;
 }
 
 export function formatRate({ usage_count: count, success_rate: rate }: LookupAnswer): string {

@@ -33,6 +33,7 @@ test("released migrations are never edited", () => {
       "0010_discovery.sql": "9d2feb67ea0d9654",
       "0011_orders.sql": "9e5ebf1a745ff94c",
       "0012_usage.sql": "89264a7885ea999f",
+      "0013_permission_sets.sql": "6dc926ca4821d9c1",
     }
   `);
 });

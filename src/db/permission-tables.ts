@@ -43,3 +43,11 @@ export interface PermissionRuleTable {
   created_via: "cli" | "dashboard" | "elicitation";
   expires_at: Time;
 }
+
+export interface PermissionSetTable {
+  org: string;
+  record_id: string;
+  version: number;
+  permissions: RequiredJson;
+  changed_at: Defaulted<Date>;
+}

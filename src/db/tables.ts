@@ -12,7 +12,7 @@ import type {
   OutputSchemaTable,
   ToolEdgeTable,
 } from "./learning-tables.ts";
-import type { ApprovalTable, PermissionRuleTable } from "./permission-tables.ts";
+import type { ApprovalTable, PermissionRuleTable, PermissionSetTable } from "./permission-tables.ts";
 
 interface ScopeVersionTable {
   org: string;
@@ -213,6 +213,7 @@ export interface Tables {
   capability_dependency: CapabilityDependencyTable;
   capability_memo: CapabilityMemoTable;
   capability_path: CapabilityPathTable;
+  capability_permission_set: PermissionSetTable;
   capability_records: CapabilityRecordTable;
   capability_rename_history: RenameHistoryTable;
   capability_source: CapabilitySourceTable;

@@ -1,8 +1,9 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { getCapabilityCode } from "../registry/capability.ts";
 import type { Approval } from "../permissions/approval.ts";
-import type { Effect } from "../permissions/effect.ts";
+import type { Effect, PermissionSet } from "../permissions/effect.ts";
 import { buildQuestion, readReply } from "../permissions/elicitation.ts";
+import { toPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { BoundPlan, Decision, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
 import type { CallEntry } from "./journal.ts";
@@ -17,6 +18,8 @@ export interface ApprovedPlan {
   readonly tools: readonly string[];
   /** Nothing in it changes anything. */
   readonly onlyReads: boolean;
+  /** The same for people: tools and effects, and who allowed each. */
+  readonly permissions: PermissionSet;
   check(tool: string): Promise<GuardVerdict>;
 }
 
@@ -123,7 +126,8 @@ export class Approver {
       return checked;
     };
     const onlyReads = verdict.tools.every(({ effect }) => effect === "read");
-    return { kind: "approved", plan: { tools: [planGrant(run), ...effects.keys()], onlyReads, check } };
+    const permissions = toPermissionSet(verdict.tools);
+    return { kind: "approved", plan: { tools: [planGrant(run), ...effects.keys()], onlyReads, permissions, check } };
   }
 
   /** A call that the text of the program did not show. */

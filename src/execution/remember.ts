@@ -9,6 +9,9 @@ import { inferSchema, mergeSchemas, type InferredSchema } from "../learning/outp
 import { isDeepStrictEqual } from "node:util";
 import type { FinishedRun } from "./finish-store.ts";
 import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
+import type { PermissionSet } from "../permissions/effect.ts";
+import { writePermissionSet } from "../permissions/permission-set-store.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import type { Runnable } from "./programs.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { redact, redactText } from "./redact.ts";
@@ -32,6 +35,8 @@ export interface EndedRun {
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
   readonly nested: CalledCapabilities;
+  /** Left out: the run was never let start, or runs within the plan of another. */
+  readonly permissions?: PermissionSet;
 }
 
 export interface CalledCapability {
@@ -42,10 +47,13 @@ export interface CalledCapability {
 /** Capabilities that a run called, by the name it used. */
 export type CalledCapabilities = ReadonlyMap<string, CalledCapability>;
 
+const MAX_PERMISSION_SETS = 500;
+
 /** Keeps what a run did and what can be learned from it. */
 export class Memory {
   readonly #options: MemoryOptions;
   readonly #schemas = new Map<string, InferredSchema>();
+  readonly #permissions = new BoundedMap<string, string>(MAX_PERMISSION_SETS);
 
   constructor(options: MemoryOptions) {
     this.#options = options;
@@ -58,7 +66,22 @@ export class Memory {
     const finished = this.#describe(ended, trace);
     await this.#options.keeper.finish(finished);
     await this.#learnShapes(ended, trace);
+    await this.#keepPermissions(ended);
     return trace;
+  }
+
+  /** Writes the set only when it changed, since the same plan is let through with every run. */
+  async #keepPermissions({ run, permissions }: EndedRun): Promise<void> {
+    if (permissions === undefined) return;
+    const key = `${run.scope.org}/${run.recordId}/${run.version}`;
+    const text = JSON.stringify(permissions);
+    if (this.#permissions.get(key) === text) return;
+    await writePermissionSet(
+      this.#options.db,
+      { org: run.scope.org, id: run.recordId, version: run.version },
+      permissions,
+    );
+    this.#permissions.set(key, text);
   }
 
   #describe(ended: EndedRun, trace: Trace): FinishedRun {

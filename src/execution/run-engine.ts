@@ -146,7 +146,7 @@ export class Engine {
   }
 
   async #runToAnswer(progress: RunInProgress, told: Told): Promise<ExecuteAnswer> {
-    const { run, runnable } = progress;
+    const { run, runnable, plan } = progress;
     const remembered = await this.runner.answerFromMemory(progress);
     if (remembered?.ok === true) {
       const ended = { kind: "returned", value: remembered.value } as const;
@@ -156,7 +156,9 @@ export class Engine {
     const { ended, logs, warnings } = result;
     const { journal } = session;
     if (ended.kind === "parked") return this.#park(progress, told, { journal, reason: ended.reason });
-    const trace = await this.runner.remember({ run, runnable, journal, logs, ended, nested, started: told.started });
+    const { permissions } = plan;
+    const end = { run, runnable, journal, logs, ended, nested, permissions, started: told.started };
+    const trace = await this.runner.remember(end);
     await this.runner.keepForMemory(progress, result);
     const named = ended.kind === "returned" ? await this.#name(told) : told;
     return toAnswer({ ...named, trace, logs, warnings }, { kind: "ended", ended });

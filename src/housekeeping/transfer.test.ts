@@ -204,7 +204,7 @@ test("an export contains every table that holds memory", async () => {
   const { rows } = await client.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
   const coordination = ["pml_migration", "pml_migration_lock", "scope_version", "upstream_credential"];
   // A file must not bring along grants of a person.
-  const grants = ["approvals", "permission_rules"];
+  const grants = ["approvals", "capability_permission_set", "permission_rules"];
   // Caches can be computed again.
   const caches = ["capability_memo", "embedding_cache"];
   const expected = rows

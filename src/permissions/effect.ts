@@ -19,3 +19,14 @@ export function effectOf(hints: EffectHints = {}): Effect {
 export function moreSevere(a: Effect, b: Effect): Effect {
   return EFFECTS.indexOf(a) > EFFECTS.indexOf(b) ? a : b;
 }
+
+/** A tool that a version of a capability may call. */
+export interface PermittedTool {
+  readonly tool: string;
+  readonly effect: Effect;
+  /** A rule or a tool's believed hints, or a person who was asked. */
+  readonly allowedBy: "rule" | "person";
+}
+
+/** Everything a version may call, by tool. Empty: nothing, which is the minimum. */
+export type PermissionSet = readonly PermittedTool[];

@@ -13,7 +13,13 @@ export interface Adoption {
 
 /** Moves runs, traces, statistics, dependencies, edges and aliases of one record to a version of another. */
 export async function moveLearned(tx: Tx, { org, project }: Scope, { from, to, version }: Adoption): Promise<void> {
-  for (const table of ["execution_run", "execution_trace", "capability_path", "capability_decision"]) {
+  for (const table of [
+    "execution_run",
+    "execution_trace",
+    "capability_path",
+    "capability_decision",
+    "capability_permission_set",
+  ]) {
     await sql`UPDATE ${sql.table(table)} SET record_id = ${to}, version = ${version}
       WHERE org = ${org} AND record_id = ${from}`.execute(tx);
   }

@@ -51,6 +51,12 @@ export interface WhoisAnswer extends LookupAnswer {
   readonly total_latency_ms: number;
   readonly last_used_at: string | null;
   readonly code_snippet: string | null;
+  /** The tools that this version was last allowed to call; left out by older gateways. */
+  readonly permission_set?: readonly {
+    readonly tool: string;
+    readonly effect: string;
+    readonly allowed_by: "rule" | "person";
+  }[];
 }
 
 /** All conditions must hold; `*` in texts stands for anything. */

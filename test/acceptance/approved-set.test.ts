@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
 import { execute } from "../support/execute.ts";
 import { connectClient } from "../support/mcp-client.ts";
-import { runJson } from "../support/pml.ts";
+import { runJson, runPml } from "../support/pml.ts";
 import { Random } from "../support/random.ts";
 import { writeSneakyProgram } from "../support/sneaky-programs.ts";
 
@@ -124,3 +124,33 @@ function redefineCounting(home: string): void {
   config.mcpServers.counting.args.push("--words=and more");
   writeFileSync(file, JSON.stringify(config));
 }
+
+/** A person who agrees to everything. */
+const agree = async () => ({ action: "accept" as const, content: { answer: "once" } });
+
+test("[X-04] each version shows the tools it may call, their effects and who allowed them, after a restart", async () => {
+  const home = scene.home.path;
+  const name = "util:tally";
+  {
+    await using person = await connectClient(home, { answer: agree });
+    const { client } = person;
+    const [args, read] = [{ key: "set" }, "const { count } = await mcp.counting.read({ key: args.key });"];
+    await execute(client, { name, args, code: `${read} await mcp.counting.add({ key: args.key }); return count;` });
+    await execute(client, { name, args, code: `${read} return count + 1;`, on_conflict: "version" });
+    await execute(client, { name: "util:outer", args, code: `return await capabilities.util.tally(args);` });
+    await execute(client, { name: "util:nothing", code: `return 1;` });
+  }
+  await scene.restart();
+  const setOf = async (record: string) =>
+    (await runJson<{ permission_set: unknown }>(["whois", record], { home })).permission_set;
+  const reads = { tool: "counting:read", effect: "read", allowed_by: "rule" };
+  const adds = { tool: "counting:add", effect: "write", allowed_by: "person" };
+  expect(await setOf(`${name}@v1`)).toEqual([adds, reads]);
+  expect(await setOf(name)).toEqual([reads]);
+  expect(await setOf("util:outer")).toEqual([reads]);
+  expect(await setOf("util:nothing")).toEqual([]);
+  const { stdout } = await runPml(["show", `${name}@v1`], { home });
+  expect(stdout).toMatch(/may call\s+counting:add \(write, allowed by a person\), counting:read/);
+  await runJson(["fork", `${name}@v1`, "util:copy"], { home });
+  expect(await setOf("util:copy")).toEqual([]);
+});

@@ -53,7 +53,9 @@ function createReaders(parts: DnsParts): OwnTool[] {
       annotations: reads,
       async run({ fqdn }, context) {
         const record = await registry.whois(askerOf(scope, context), fqdn);
-        return json({ ...describeRecord(record), ...(await facts.describe(record)) });
+        const permitted = await facts.permissionsOf(record);
+        const permissions = permitted.map(({ tool, effect, allowedBy }) => ({ tool, effect, allowed_by: allowedBy }));
+        return json({ ...describeRecord(record), permission_set: permissions, ...(await facts.describe(record)) });
       },
     }),
     createHistory(parts),

@@ -1,3 +1,4 @@
+import type { PermissionSet } from "../../../src/permissions/effect.ts";
 import type { CapabilityRecord, Routing } from "../../../src/registry/record.ts";
 
 /** What is known about records besides what the registry keeps. */
@@ -7,6 +8,8 @@ export interface RecordFacts {
   readonly routingOf: (record: CapabilityRecord) => Routing;
   /** undefined: as its tools say. */
   readonly setRouting: (record: CapabilityRecord, routing: Routing | undefined) => Promise<void>;
+  /** The tools that its version was last allowed to call. */
+  readonly permissionsOf: (record: CapabilityRecord) => Promise<PermissionSet>;
   /** Texts of the versions of a server by their numbers; empty for anything else. */
   readonly serverTexts: (record: CapabilityRecord) => Promise<ReadonlyMap<number, string>>;
 }
