@@ -20,15 +20,15 @@ const BREAKABLE: ReadonlySet<string> = new Set<Node["type"]>([
 ]);
 
 /** Flags are fields of the node: every pass reads them, and a lookup in a `Set` of nodes is slow. */
-type Marked = Node & { isActive?: true; canExit?: true };
+type FlaggedNode = Node & { isActive?: true; canExit?: true };
 
 /** True for a node that contains a call, directly or through a function it uses. Valid once `markActive` has run. */
-export function isActive(node: Marked | null | undefined): boolean {
+export function isActive(node: FlaggedNode | null | undefined): boolean {
   return node?.isActive === true;
 }
 
 /** True for a node that can leave the statement list it is in. */
-export function canExit(node: Marked | null | undefined): boolean {
+export function canExit(node: FlaggedNode | null | undefined): boolean {
   return node?.canExit === true;
 }
 
@@ -39,7 +39,7 @@ export function canExit(node: Marked | null | undefined): boolean {
 export function markActive(sites: Iterable<Node>, scopes: Scopes): void {
   const left = [...sites];
   for (let site = left.pop(); site !== undefined; site = left.pop()) {
-    let node: Marked | null | undefined = site;
+    let node: FlaggedNode | null | undefined = site;
     while (node && !isActive(node)) {
       node.isActive = true;
       const binding: Binding | undefined = isFunction(node) ? scopes.functions.get(node)?.binding : undefined;
@@ -71,7 +71,7 @@ function markJump(node: NodeOf<"BreakStatement" | "ContinueStatement">): void {
 }
 
 function markExit(from: Node, isTarget: (node: Node) => boolean): void {
-  let node: Marked | null | undefined = from;
+  let node: FlaggedNode | null | undefined = from;
   while (node && !isFunction(node) && !isTarget(node)) {
     node.canExit = true;
     node = node.parent;

@@ -32,14 +32,14 @@ export interface FunctionInfo {
 }
 
 /** The binding is a field of the identifier: nearly every identifier has one, and a lookup in a `Map` is slow. */
-type Bound = Identifier & { binding?: Binding };
+type BoundIdentifier = Identifier & { binding?: Binding };
 
 /** Returns the variable an identifier refers to, undefined for a free name. Valid once `Scopes.finish` has run. */
 export function bindingOf(node: Node | null | undefined): Binding | undefined {
-  return node?.type === "Identifier" ? (node as Bound).binding : undefined;
+  return node?.type === "Identifier" ? (node as BoundIdentifier).binding : undefined;
 }
 
-export function bind(node: Bound, binding: Binding): void {
+export function bind(node: BoundIdentifier, binding: Binding): void {
   node.binding = binding;
 }
 

@@ -84,7 +84,7 @@ export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier
   const { block, handler, finalizer } = node;
   const parts: (Node | null)[] = [block, handler, finalizer];
   if (!parts.some(isActive)) {
-    return parts.some(canExit) ? walkQuietTry(node, flow, frontier) : frontier;
+    return parts.some(canExit) ? walkTryWithoutCalls(node, flow, frontier) : frontier;
   }
   const from = flow.add({ type: "try", syntax: node }, frontier);
   const walkBody = (): Frontier => {
@@ -99,7 +99,11 @@ export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier
 }
 
 /** Walks a `try` without calls: only the places it can be left from matter. */
-function walkQuietTry({ block, handler, finalizer }: NodeOf<"TryStatement">, flow: FlowWalker, frontier: Frontier) {
+function walkTryWithoutCalls(
+  { block, handler, finalizer }: NodeOf<"TryStatement">,
+  flow: FlowWalker,
+  frontier: Frontier,
+) {
   const passed = flow.walk(block, frontier);
   const caught = handler === null ? [] : flow.walk(handler, frontier);
   return flow.walk(finalizer, handler === null || caught.length === 0 ? passed : merge(passed, caught));

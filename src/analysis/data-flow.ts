@@ -19,7 +19,7 @@ const MAX_SOURCES = 64;
 const WITHOUT_VALUE = new Set(["catch", "finally"]);
 
 /** Types whose value contains results but is never a result itself. */
-const PLAIN: ReadonlySet<string> = new Set<Node["type"]>([
+const COMPOSITE: ReadonlySet<string> = new Set<Node["type"]>([
   "ArrayExpression",
   "BinaryExpression",
   "Literal",
@@ -82,7 +82,7 @@ export class DataFlow {
   #scan(into: Flow): void {
     const left = this.#left;
     for (let node = left.pop(); node !== undefined; node = left.pop()) {
-      const site = PLAIN.has(node.type) ? undefined : this.#siteOf(node);
+      const site = COMPOSITE.has(node.type) ? undefined : this.#siteOf(node);
       if (site !== undefined) (into.sites ??= new Set()).add(site);
       else if (isFunction(node)) this.#read(this.#scopes.functions.get(node), into);
       else if (node.type === "Identifier") this.#readName(node, into);

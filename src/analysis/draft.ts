@@ -28,7 +28,7 @@ export interface DraftEdge {
 }
 
 /** An edge whose target is not known yet. */
-export interface Loose {
+export interface OpenEdge {
   readonly from: DraftNode;
   readonly outcome?: string;
   /** Starts the body of a container: the next node inside needs a `contains` edge only. */
@@ -36,7 +36,7 @@ export interface Loose {
 }
 
 /** Edges that lead to the next node; empty where the program cannot get there. */
-export type Frontier = readonly Loose[];
+export type Frontier = readonly OpenEdge[];
 
 export type DraftPart = Pick<DraftNode, "type" | "syntax"> &
   Partial<Pick<DraftNode, "text" | "site" | "prunable" | "start" | "end">>;

@@ -1,4 +1,4 @@
-import type { Draft, DraftNode, DraftPart, Frontier, Loose } from "./draft.ts";
+import type { Draft, DraftNode, DraftPart, Frontier, OpenEdge } from "./draft.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import type { FunctionNode, Node } from "./syntax-tree.ts";
@@ -9,7 +9,7 @@ export interface BreakTarget {
   /** True where `break` without a label leaves it. */
   readonly plain: boolean;
   /** Edges from its `break` statements. */
-  readonly breaks: Loose[];
+  readonly breaks: OpenEdge[];
 }
 
 /** The state and steps that the parts of the structure builder share while they walk a program in execution order. */

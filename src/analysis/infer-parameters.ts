@@ -45,7 +45,7 @@ function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: Para
   if (fact.kind === "used") observeUse(root, fact, sources);
   else if (fact.kind === "bound") addPattern(findOrCreate(root, fact.path), fact.pattern, sources.notes);
   else if (fact.kind === "optional") findOrCreate(root, fact.path).optional = true;
-  else if (fact.kind === "asserted") state(findOrCreate(root, fact.path), fact.type, sources.notes);
+  else if (fact.kind === "asserted") applyStatedType(findOrCreate(root, fact.path), fact.type, sources.notes);
   else {
     const parameter = findOrCreate(root, fact.path);
     parameter.defaulted = true;
@@ -57,11 +57,11 @@ function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: Para
 function addPattern(parameter: Parameter, pattern: Node, notes: TypeNotes): void {
   if (pattern.type === "ArrayPattern") parameter.kinds.add("array");
   const annotation = "typeAnnotation" in pattern ? pattern.typeAnnotation : undefined;
-  if (annotation?.type === "TSTypeAnnotation") state(parameter, annotation.typeAnnotation, notes);
+  if (annotation?.type === "TSTypeAnnotation") applyStatedType(parameter, annotation.typeAnnotation, notes);
 }
 
 /** Applies a stated type to a parameter, member by member for an object type. */
-function state(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0): void {
+function applyStatedType(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0): void {
   const members = depth > MAX_DEPTH ? undefined : membersOf(type, notes);
   if (members === undefined) {
     parameter.stated ??= toSchema(type, notes);
@@ -72,6 +72,6 @@ function state(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0):
     const member = findOrCreate(parameter, [name]);
     if (optional) member.optional = true;
     else member.demanded = true;
-    if (memberType !== undefined) state(member, memberType, notes, depth + 1);
+    if (memberType !== undefined) applyStatedType(member, memberType, notes, depth + 1);
   }
 }

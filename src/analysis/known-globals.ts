@@ -12,11 +12,11 @@ queueMicrotask setTimeout sleep structuredClone`;
  * Globals of other runtimes, absent here. A program that uses one gets an error from the sandbox instead of a new
  * parameter.
  */
-const ELSEWHERE = `Blob Buffer Bun Deno Event EventTarget File FormData Headers ReadableStream Request Response WebSocket Worker
+const OTHER_RUNTIMES = `Blob Buffer Bun Deno Event EventTarget File FormData Headers ReadableStream Request Response WebSocket Worker
 XMLHttpRequest __dirname __filename alert clearImmediate clearInterval document exports fetch global localStorage module
 navigator performance process prompt require self sessionStorage setImmediate setInterval window`;
 
 /** Names that need no declaration and are not parameters. */
 export const KNOWN_GLOBALS: ReadonlySet<string> = new Set(
-  [LANGUAGE, SANDBOX, ELSEWHERE].flatMap((names) => names.split(/\s+/)),
+  [LANGUAGE, SANDBOX, OTHER_RUNTIMES].flatMap((names) => names.split(/\s+/)),
 );

@@ -2,7 +2,7 @@ import type { ArgumentsStructure, ArgumentValue, SourceRange } from "./structure
 
 const MAX_DETAIL = 40;
 /** Argument names that describe a call best, in order of preference. */
-const TELLING = ["path", "file", "filename", "url", "uri", "name", "query", "id", "key", "repo", "table"];
+const DESCRIPTIVE = ["path", "file", "filename", "url", "uri", "name", "query", "id", "key", "repo", "table"];
 const SECRET = /pass|secret|token|auth|credential|api.?key|private/i;
 
 /** A node and its title, before anything distinguishes it from nodes with the same title. */
@@ -25,7 +25,7 @@ function withDetail(title: string, detail: string | undefined): string {
 }
 
 function findDetail(given: ArgumentsStructure): string | undefined {
-  for (const name of TELLING) {
+  for (const name of DESCRIPTIVE) {
     const detail = Object.hasOwn(given, name) ? describeValue(given[name]) : undefined;
     if (detail !== undefined) return detail;
   }

@@ -5,13 +5,13 @@ import type { Iteration } from "./iteration.ts";
 import { isFunction, type LoopNode, type Node, type NodeOf } from "./syntax-tree.ts";
 
 /** Parts of a loop, by whether they run once before it or in each iteration. */
-interface Turns {
+interface LoopParts {
   readonly before: readonly (Node | null)[];
   readonly each: readonly (Node | null)[];
   readonly over: Node | null;
 }
 
-function turnsOf(node: LoopNode): Turns {
+function loopPartsOf(node: LoopNode): LoopParts {
   if (node.type === "ForStatement") {
     const { init, test, update, body } = node;
     return { before: [init], each: [test, body, update], over: test };
@@ -22,7 +22,7 @@ function turnsOf(node: LoopNode): Turns {
 }
 
 export function walkLoop(node: LoopNode, flow: FlowWalker, frontier: Frontier): Frontier {
-  const { before, each, over } = turnsOf(node);
+  const { before, each, over } = loopPartsOf(node);
   const started = flow.walkAll(before, frontier);
   if (!each.some(isActive)) return started;
   const text = over === null ? "true" : flow.source.excerpt(over);

@@ -2,9 +2,9 @@ import {
   afterBracket,
   CARRY_ON,
   endsOperand,
-  goesOn,
+  continuesWord,
   isNameStart,
-  type Last,
+  type LastToken,
   nestsRight,
   NUMBER,
   OPENERS,
@@ -43,7 +43,7 @@ export function scanNesting(source: string): NestingReport {
 
 class NestingScan {
   readonly #reader: TokenReader;
-  #last: Last = "operator";
+  #last: LastToken = "operator";
   #word = "";
   longestLine = 0;
   #statementEnded = false;
@@ -110,7 +110,7 @@ class NestingScan {
   }
 
   #other(code: number): boolean {
-    const word = goesOn(code) ? this.#reader.take(WORD) : undefined;
+    const word = continuesWord(code) ? this.#reader.take(WORD) : undefined;
     return word === undefined ? this.#punctuator() : this.#atWord(word);
   }
 

@@ -71,8 +71,8 @@ interface UseContext {
 
 /** Rules by the type of the parent node. Returns true if the use does not by itself need a value. */
 const USES: ByType<readonly [UseContext], boolean> = {
-  Property: (parent, context) => takeSchema(parent, context),
-  CallExpression: (parent, context) => takeWhole(parent, context),
+  Property: (parent, context) => copyPropertySchema(parent, context),
+  CallExpression: (parent, context) => copyToolSchema(parent, context),
   LogicalExpression(parent, { node, parameter, sources }) {
     if (parent.left !== node) return false;
     if (parent.operator === "&&") return test(parameter);
@@ -147,7 +147,7 @@ function kindOf(value: unknown): string | undefined {
 }
 
 /** Copies the tool's schema of the property that the parameter is passed as. */
-function takeSchema(property: NodeOf<"Property">, { node, parameter, sources }: UseContext): boolean {
+function copyPropertySchema(property: NodeOf<"Property">, { node, parameter, sources }: UseContext): boolean {
   const name = property.value === node ? staticKey(property) : undefined;
   const call = property.parent?.parent;
   if (name === undefined || call?.type !== "CallExpression" || call.arguments[0] !== property.parent) return false;
@@ -159,7 +159,7 @@ function takeSchema(property: NodeOf<"Property">, { node, parameter, sources }: 
 }
 
 /** Copies all of the tool's parameters for `mcp.fs.read(args)`. */
-function takeWhole(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): boolean {
+function copyToolSchema(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): boolean {
   if (isMember(call.callee, "JSON", "parse")) return addKind(parameter, "string");
   const input = sources.values.sites.get(call)?.tool?.inputSchema;
   if (input === undefined || call.arguments[0] !== node) return false;

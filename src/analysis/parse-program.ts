@@ -75,7 +75,7 @@ function describeNesting({ offset, reason }: NestingProblem): ProgramProblem {
     return {
       offset: at,
       message: `The program is nested too deeply here: more than ${MAX_NESTING} levels`,
-      hint: "Move inner parts into functions or constants of their own.",
+      hint: "Move inner parts into separate functions or constants.",
     };
   }
   if (reason === "long_line") {
@@ -83,7 +83,7 @@ function describeNesting({ offset, reason }: NestingProblem): ProgramProblem {
   }
   if (reason === "stray_brace") return strayBrace(at);
   if (reason === "html_comment") {
-    return { offset: at, message: "`<!--` starts a comment of HTML", hint: "Put spaces between the operators." };
+    return { offset: at, message: "`<!--` starts an HTML comment", hint: "Put spaces between the operators." };
   }
   return {
     offset: at,

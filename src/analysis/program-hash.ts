@@ -16,7 +16,7 @@ const VERSION = "pml-program-1";
  * Fields hashed besides the children; `elements` only contributes its holes. The list is explicit so that a new field
  * of the parser cannot change a hash.
  */
-const COUNTED: Readonly<Record<string, readonly string[]>> = {
+const HASHED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ArrayExpression: ["elements"],
   ArrayPattern: ["elements"],
   ArrowFunctionExpression: ["async"],
@@ -84,7 +84,7 @@ export class ProgramHash implements TreeVisitor {
     return this.#text.digest();
   }
 
-  #enterLeaf(heads: Texts, contentOf: (node: Node) => string | undefined): Entering {
+  #enterLeaf(heads: TextCache, contentOf: (node: Node) => string | undefined): Entering {
     return (node, key) => {
       const content = contentOf(node);
       if (content === undefined) return;
@@ -93,8 +93,8 @@ export class ProgramHash implements TreeVisitor {
     };
   }
 
-  #enterInner(type: Node["type"], heads: Texts): Entering {
-    const counted = (COUNTED[type] ?? []).map((field) => ({ field, texts: fieldsOf(field) }));
+  #enterInner(type: Node["type"], heads: TextCache): Entering {
+    const counted = (HASHED_FIELDS[type] ?? []).map((field) => ({ field, texts: fieldsOf(field) }));
     return (node, key) => {
       if (isIgnored(node, type)) return;
       this.#text.write(heads.with(key));
@@ -103,7 +103,7 @@ export class ProgramHash implements TreeVisitor {
     };
   }
 
-  #writeField(value: unknown, texts: Texts): void {
+  #writeField(value: unknown, texts: TextCache): void {
     if (Array.isArray(value)) this.#text.write(describeHoles(value));
     else if (value !== false) this.#text.write(texts.with(String(value)));
   }
@@ -114,7 +114,7 @@ function isIgnored(node: Node, type: Node["type"]): boolean {
 }
 
 /** Caches texts that differ in one of a few words, as nearly every node writes some. */
-class Texts {
+class TextCache {
   readonly #known = new Map<string, string>();
   readonly #before: string;
   readonly #after: string;
@@ -133,19 +133,19 @@ class Texts {
   }
 }
 
-const heads = new Map<string, Texts>();
-const fieldTexts = new Map<string, Texts>();
+const heads = new Map<string, TextCache>();
+const fieldTexts = new Map<string, TextCache>();
 
 /** Texts that start a node of one type, by its key in the parent. */
-function headsOf(type: Node["type"]): Texts {
-  const known = heads.get(type) ?? new Texts("\n", `(${WORDS[type] ?? type}`);
+function headsOf(type: Node["type"]): TextCache {
+  const known = heads.get(type) ?? new TextCache("\n", `(${WORDS[type] ?? type}`);
   heads.set(type, known);
   return known;
 }
 
 /** Texts of one field, by its value. */
-function fieldsOf(field: string): Texts {
-  const known = fieldTexts.get(field) ?? new Texts(` ${field}=`, "");
+function fieldsOf(field: string): TextCache {
+  const known = fieldTexts.get(field) ?? new TextCache(` ${field}=`, "");
   fieldTexts.set(field, known);
   return known;
 }

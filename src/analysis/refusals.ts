@@ -4,7 +4,7 @@ import { type ByType, type Entering, isFunction, type Node, type TreeVisitor } f
 /** Prefix of the names that the instrumentation inserts. */
 const RESERVED = "__pml";
 
-const MODULES = "Programs are no modules: `import` and `export` do not exist here";
+const MODULES = "Programs are not modules: `import` and `export` are not supported";
 const NO_IMPORTS =
   "Call tools with `await mcp.<server>.<tool>({ … })` and capabilities with `await capabilities.<name>({ … })`.";
 const NO_EXPORTS = "Submit the body of an async function: statements that end with `return`.";

@@ -2,7 +2,7 @@ import { canExit, isActive } from "./activity.ts";
 import { bindingOf } from "./bindings.ts";
 import { walkConditional, walkIf, walkLogical, walkSwitch, walkTry } from "./branch-flow.ts";
 import { walkCall, walkDeclarator } from "./call-flow.ts";
-import { Draft, type DraftNode, type DraftPart, type Frontier, type Loose } from "./draft.ts";
+import { Draft, type DraftNode, type DraftPart, type Frontier, type OpenEdge } from "./draft.ts";
 import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
 import { walkLoop } from "./loop-flow.ts";
 import type { ProgramProblem } from "./problem.ts";
@@ -30,10 +30,10 @@ interface FlowParts {
 
 /** State of one function. */
 interface FunctionState {
-  readonly returns: Loose[];
+  readonly returns: OpenEdge[];
   readonly targets: BreakTarget[];
   /** Edges that leave a `try` with a `finally`, innermost last. */
-  readonly guards: Loose[][];
+  readonly guards: OpenEdge[][];
 }
 
 /**
@@ -147,7 +147,7 @@ export class StaticStructureBuilder implements FlowWalker {
   }
 
   guarded(body: () => Frontier): { readonly frontier: Frontier; readonly abrupt: Frontier } {
-    const abrupt: Loose[] = [];
+    const abrupt: OpenEdge[] = [];
     this.#state.guards.push(abrupt);
     const frontier = body();
     this.#state.guards.pop();

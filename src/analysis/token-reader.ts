@@ -1,4 +1,4 @@
-import { CODES, goesOn, LINE_END, OTHER_SPACE, tokenStartOf, WORD } from "./tokens.ts";
+import { CODES, continuesWord, LINE_END, OTHER_SPACE, tokenStartOf, WORD } from "./tokens.ts";
 
 /** Reads a text token by token. */
 export class TokenReader {
@@ -53,7 +53,7 @@ export class TokenReader {
       end += 1;
       code = this.source.charCodeAt(end);
     }
-    if (goesOn(code)) return this.take(WORD) ?? "";
+    if (continuesWord(code)) return this.take(WORD) ?? "";
     this.at = end;
     return this.source.slice(start, end);
   }

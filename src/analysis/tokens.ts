@@ -25,7 +25,7 @@ export const CARRY_ON = words("in of instanceof as satisfies extends is else cat
 /** The syntactic role of a keyword; a name is always an operand. */
 export interface WordRole {
   /** The state after it. */
-  readonly last: Last;
+  readonly last: LastToken;
   /** A condition in brackets and a statement follow. */
   readonly isHead: boolean;
   readonly isPrefix: boolean;
@@ -67,9 +67,9 @@ export function isNameStart(code: number): boolean {
   return tokenStartOf(code) === "word" && (code < CODES.digits || code >= CODES.digits + 10);
 }
 
-export type Last = "operand" | "operator" | "brace" | "unsure";
+export type LastToken = "operand" | "operator" | "brace" | "unsure";
 
-export function afterBracket(character: string, head: boolean): Last {
+export function afterBracket(character: string, head: boolean): LastToken {
   if (character === "}") return "brace";
   return head ? "operator" : "operand";
 }
@@ -78,11 +78,11 @@ export function nestsRight(operator: string): boolean {
   return RIGHTWARD.has(operator) || (operator.endsWith("=") && !/^[=!<]=/.test(operator));
 }
 
-export function endsOperand(last: Last): boolean {
+export function endsOperand(last: LastToken): boolean {
   return last === "operand" || last === "brace";
 }
 
 /** True for a character that can continue an ASCII word: a letter outside of ASCII, or an escape. */
-export function goesOn(code: number): boolean {
+export function continuesWord(code: number): boolean {
   return code > CODES.asciiEnd || code === CODES.backslash;
 }

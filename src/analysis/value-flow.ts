@@ -28,10 +28,10 @@ const HARMLESS: ReadonlySet<string> = new Set<Node["type"]>([
 ]);
 
 /** The value is a field of the node: passes read it all the time, and a lookup in a `Map` is slow. */
-type Known = Node & { known?: Value };
+type ValuedNode = Node & { known?: Value };
 
 /** Returns the static value of an expression. Valid once `ValueFlow` has run. */
-export function valueOf(node: Known): Value | undefined {
+export function valueOf(node: ValuedNode): Value | undefined {
   return node.known;
 }
 
@@ -77,7 +77,7 @@ export class ValueFlow {
   }
 
   /** Follows a value one step from an expression to its parent. */
-  #follow(node: Known, value: Value): void {
+  #follow(node: ValuedNode, value: Value): void {
     if (node.known !== undefined) return;
     node.known = value;
     const { parent } = node;

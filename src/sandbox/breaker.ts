@@ -16,7 +16,7 @@ export class Breaker {
   }
 
   get error(): PmlError {
-    return new PmlError("sandbox_unavailable", `Programs cannot be run: ${this.#reason}`, {
+    return new PmlError("sandbox_unavailable", `Cannot run programs: ${this.#reason}`, {
       hint: "Check the installation with: pml doctor",
     });
   }

@@ -39,7 +39,7 @@ export class CallTable {
   /** Accepts a call. A guest numbers its calls in order, so any other number is forged. */
   take(call: GuestCall, line: string): void {
     this.#made += 1;
-    if (call.id !== this.#made) throw new Error(`call ${call.id} where ${this.#made} was due`);
+    if (call.id !== this.#made) throw new Error(`call ${call.id} instead of ${this.#made}`);
     const { maxParallelCalls } = this.#options.limits;
     if (isTooDeep(line, call.args)) this.#refuse(call, "RangeError", "the arguments are nested too deep");
     else if (call.kind !== "sleep" && this.#inFlight >= maxParallelCalls) this.#queued.push(call);

@@ -48,7 +48,7 @@ function findIsolatedVm(): EngineFiles | undefined {
 function quickJs(): EngineFiles {
   const manifest = findManifest("quickjs-wasi");
   if (manifest === undefined) {
-    throw new PmlError("sandbox_unavailable", "No engine to run programs with is installed", {
+    throw new PmlError("sandbox_unavailable", "No engine for programs is installed", {
       hint: "Install PML again with all its dependencies: npm install -g pml",
     });
   }

@@ -47,7 +47,7 @@ export class FrameReader {
 function readNeeded(received: Buffer, start: number): number {
   if (received.length - start < LENGTH_BYTES) return LENGTH_BYTES;
   const length = received.readUInt32LE(start);
-  if (length < 1 || length > MAX_FRAME) throw new Error(`a frame of ${length} bytes`);
+  if (length < 1 || length > MAX_FRAME) throw new Error(`an invalid frame length of ${length} bytes`);
   return LENGTH_BYTES + length;
 }
 

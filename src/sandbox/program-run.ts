@@ -158,7 +158,7 @@ export class ProgramRun {
     else if (type === FROM_CHILD.returned) this.#return(text);
     else if (type === FROM_CHILD.threw) this.#throw(text);
     else if (type === FROM_CHILD.limit) this.#reportLimit(JSON.parse(text));
-    else throw new Error(`a frame of type ${JSON.stringify(type)}`);
+    else throw new Error(`an unknown frame type ${JSON.stringify(type)}`);
   }
 
   #receiveMessages(text: string): void {
@@ -192,7 +192,7 @@ export class ProgramRun {
     if (limit === undefined) this.#tellHost(() => this.#host.logged(level, text));
     else this.#warn(describeLimit(limit, this.limits));
     // A guest stops after the first line above the limit.
-    if (this.#logLines > 2 * maxLogLines + 1) throw new Error("more lines than a guest writes");
+    if (this.#logLines > 2 * maxLogLines + 1) throw new Error("more log lines than a guest sends");
   }
 
   #tellHost(tell: () => void): void {
@@ -214,7 +214,7 @@ export class ProgramRun {
       return;
     }
     const value = JSON.parse(text) as JsonValue;
-    const tooDeep = { name: "RangeError", message: "What the program returned is nested too deep" };
+    const tooDeep = { name: "RangeError", message: "The return value of the program is nested too deep" };
     if (isTooDeep(text, value)) this.end({ kind: "threw", error: tooDeep });
     else this.end({ kind: "returned", value });
   }
