@@ -6,7 +6,7 @@ import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder
 import { Random } from "../test/support/random.ts";
 import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
-import { type DiscoveryScene, embedAll, openScene, withoutEnd } from "./discovery/scene.ts";
+import { type DiscoveryScene, embedAll, openScene, withoutDispose } from "./discovery/scene.ts";
 import { cacheVectors } from "./discovery/vector-cache.ts";
 import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
@@ -63,7 +63,7 @@ async function measureColumn({ scene, dataset, session, column, embedder }: Meas
   const measure = async (uses: readonly Query[], asked: readonly Query[]): Promise<number> => {
     const scope: Scope = { org: "bench", project: `${column} ${uses.length}` };
     await storeUses(scene, scope, uses);
-    await using discovery = scene.createDiscovery(dataset.documents, embedder && withoutEnd(embedder));
+    await using discovery = scene.createDiscovery(dataset.documents, embedder && withoutDispose(embedder));
     return await measureQueries({ discovery, scope, queries: asked, signal: session.signal });
   };
   const all = pickUses(dataset, () => true);

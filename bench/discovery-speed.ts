@@ -140,7 +140,7 @@ async function measureRanking(session: BenchSession, part: Part, pool: SearchPoo
 async function measureWhole(session: BenchSession, part: Part): Promise<void> {
   const { column, documents, scene, model } = part;
   const viewer = { scope: { org: "bench", project: "speed" }, principal: undefined };
-  const embedder = withMadeUpDocuments(model, scene.language);
+  const embedder = withFakeDocuments(model, scene.language);
   const discovery = scene.createDiscovery(documents, embedder);
   const started = performance.now();
   await discovery.warmUp(viewer);
@@ -158,7 +158,7 @@ async function measureWhole(session: BenchSession, part: Part): Promise<void> {
 }
 
 /** Embeds queries only; the values of the documents' vectors do not affect the time. */
-function withMadeUpDocuments(model: Embedder, language: Language): Embedder {
+function withFakeDocuments(model: Embedder, language: Language): Embedder {
   const random = new Random(5);
   const madeUp = Array.from({ length: 500 }, () =>
     normalise(Float32Array.from({ length: model.dimensions }, () => random.between(-1000, 1000))),

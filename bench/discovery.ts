@@ -98,12 +98,12 @@ async function createBareRankers(
   return {
     bm25f: async (query) => byWords(query).slice(0, DEEPEST),
     vector: async (query) => (await byMeaning(query)).slice(0, DEEPEST),
-    rrf: async (query) => fuseByPlace([byWords(query), await byMeaning(query)]),
+    rrf: async (query) => fuseByRank([byWords(query), await byMeaning(query)]),
     lexical: async ({ text }) => pool(text, DEEPEST),
   };
 }
 
-function fuseByPlace(lists: readonly (readonly string[])[]): string[] {
+function fuseByRank(lists: readonly (readonly string[])[]): string[] {
   const scores = new Map<string, number>();
   for (const list of lists) {
     list.forEach((id, at) => scores.set(id, (scores.get(id) ?? 0) + 1 / (RRF_CONSTANT + at + 1)));

@@ -114,7 +114,7 @@ export const execute: Benchmark = {
   },
 };
 
-interface Parties {
+interface Participants {
   readonly pml: Client;
   readonly utcp: Client;
   readonly direct: Readonly<Record<DirectTool, Client>>;
@@ -153,7 +153,10 @@ async function callTen(client: Client, { tool: name, atOnce }: NonNullable<Workl
 /** Medians by row and column. */
 type Medians = Map<string, number>;
 
-async function measureLatency(session: BenchSession, { pml, utcp: front, direct, peer }: Parties): Promise<Medians> {
+async function measureLatency(
+  session: BenchSession,
+  { pml, utcp: front, direct, peer }: Participants,
+): Promise<Medians> {
   const medians: Medians = new Map();
   for (const { row, pml: code, utcp, bare, direct: ten } of works) {
     session.progress(row);
@@ -206,7 +209,7 @@ function recordGoals(session: BenchSession, medians: Medians): void {
   }
 }
 
-async function measureThroughput(session: BenchSession, { pml, utcp: front, peer }: Parties): Promise<void> {
+async function measureThroughput(session: BenchSession, { pml, utcp: front, peer }: Participants): Promise<void> {
   session.progress(`${RUNS_AT_ONCE} programs of one call, ${AT_ONCE} at a time`);
   const [, { pml: code, utcp = "" } = works[0] as Workload] = works;
   const variants: MeasuredVariant[] = [

@@ -3,7 +3,7 @@ import type { BenchSession } from "../support/benchmark.ts";
 import type { Dataset } from "./dataset.ts";
 import { recordGain } from "./gain.ts";
 import { measureList, type Quality } from "./metrics.ts";
-import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
+import { type DiscoveryScene, embedAll, withoutDispose } from "./scene.ts";
 
 /**
  * Measures the gain from prerequisites, which the index infers from ids. The baseline renames ids to keys, which no
@@ -14,7 +14,7 @@ export async function measureFinders(session: BenchSession, scene: DiscoveryScen
   const asked = { without: [] as Quality[], with: [] as Quality[] };
   for (const column of ["without", "with"] as const) {
     const documents = column === "with" ? dataset.documents : dataset.documents.map(withoutIds);
-    await using discovery = scene.createDiscovery(documents, withoutEnd(scene.model));
+    await using discovery = scene.createDiscovery(documents, withoutDispose(scene.model));
     const viewer = { scope: { org: "bench", project: `finders ${dataset.name} ${column}` }, principal: undefined };
     await embedAll(discovery, viewer, session.signal);
     for (const query of dataset.queries) {

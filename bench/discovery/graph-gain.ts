@@ -5,7 +5,7 @@ import type { Dataset, Query } from "./dataset.ts";
 import { recordGain } from "./gain.ts";
 import { measureList, type Quality } from "./metrics.ts";
 import { sample } from "./nearness.ts";
-import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
+import { type DiscoveryScene, embedAll, withoutDispose } from "./scene.ts";
 
 const SEED = 7;
 
@@ -19,7 +19,7 @@ export async function measureGraph(session: BenchSession, scene: DiscoveryScene,
     for (const column of ["without", "with"] as const) {
       const scope: Scope = { org: "bench", project: `graph ${dataset.name} ${asked[column].length} ${column}` };
       await storeRuns(scene, scope, { runs: half, connected: column === "with" });
-      await using discovery = scene.createDiscovery(dataset.documents, withoutEnd(scene.model));
+      await using discovery = scene.createDiscovery(dataset.documents, withoutDispose(scene.model));
       const viewer = { scope, principal: undefined };
       await embedAll(discovery, viewer, session.signal);
       for (const query of other) {

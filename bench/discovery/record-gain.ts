@@ -3,7 +3,7 @@ import type { SearchDocument } from "../../src/discovery/search.ts";
 import { Random } from "../../test/support/random.ts";
 import type { BenchSession } from "../support/benchmark.ts";
 import type { Dataset } from "./dataset.ts";
-import { type DiscoveryScene, embedAll, withoutEnd } from "./scene.ts";
+import { type DiscoveryScene, embedAll, withoutDispose } from "./scene.ts";
 
 const SEED = 3;
 const USES = 5;
@@ -26,7 +26,7 @@ export async function measureRecord(session: BenchSession, scene: DiscoveryScene
   for (const column of ["without", "with"] as const) {
     const scope: Scope = { org: "bench", project: `record ${dataset.name} ${column}` };
     if (column === "with") await storeUses(scene, scope, { rates, random });
-    await using discovery = scene.createDiscovery(documents, withoutEnd(scene.model));
+    await using discovery = scene.createDiscovery(documents, withoutDispose(scene.model));
     const viewer = { scope, principal: undefined };
     await embedAll(discovery, viewer, session.signal);
     for (const { text, relevant } of dataset.queries) {

@@ -72,7 +72,7 @@ export async function openScene(): Promise<DiscoveryScene> {
 }
 
 /** Keeps a discovery from disposing of the embedder, which the scene owns. */
-export function withoutEnd(embedder: Embedder): Embedder {
+export function withoutDispose(embedder: Embedder): Embedder {
   const { id, dimensions, ready } = embedder;
   return {
     id,

@@ -28,7 +28,7 @@ async function measureManyTools(session: BenchSession, home: string): Promise<vo
   configure(home, { many: manyTools(MANY_TOOLS) });
   await storeOffers(home, 1);
   await using daemon = await startDaemon(home);
-  for (const [column, open] of ways(home, daemon)) {
+  for (const [column, open] of openTransports(home, daemon)) {
     await using client = await connect(open());
     const listed = await client.list();
     if (listed < MANY_TOOLS) throw new Error(`${listed} of ${MANY_TOOLS} tools were listed`);
@@ -50,7 +50,7 @@ async function measureColdList(session: BenchSession, home: string): Promise<voi
     session.signal.throwIfAborted();
     for (const column of ["PML stdio", "PML HTTP"]) {
       await using daemon = await startDaemon(home);
-      const open = ways(home, daemon).get(column);
+      const open = openTransports(home, daemon).get(column);
       if (open === undefined) throw new Error(`There is no way ${column}`);
       const started = performance.now();
       await using client = await connect(open());
@@ -84,7 +84,7 @@ function manyTools(count: number): McpServerEntry {
   return { command: process.execPath, args: [join(import.meta.dirname, "many-tools-server.ts"), String(count)] };
 }
 
-function ways(home: string, { address }: Daemon): ReadonlyMap<string, () => Transport> {
+function openTransports(home: string, { address }: Daemon): ReadonlyMap<string, () => Transport> {
   const headers = { Authorization: `Bearer ${address.token}` };
   return new Map<string, () => Transport>([
     [

@@ -16,7 +16,7 @@ interface OpenTarget {
 
 const clients = new Map<string, OpenTarget>();
 
-async function follow(order: LoadOrder): Promise<number> {
+async function executeOrder(order: LoadOrder): Promise<number> {
   if (order.kind === "open") {
     const { name, target, inFlight } = order;
     clients.set(name, { client: await openLean(target, inFlight), inFlight });
@@ -41,7 +41,7 @@ async function callTogether({ client, inFlight }: OpenTarget, calls: number, mes
 }
 
 process.on("message", (order: LoadOrder) => {
-  follow(order).then(
+  executeOrder(order).then(
     (ms) => process.send?.({ kind: "done", ms } satisfies LoadReport),
     (error: unknown) => process.send?.({ kind: "failed", why: String(error) } satisfies LoadReport),
   );

@@ -17,7 +17,7 @@ export interface Daemon extends AsyncDisposable {
 const START_LIMIT_MS = 60_000;
 /** Kills a daemon that has not ended by then. */
 export const STOP_LIMIT_MS = 5_000;
-const LOOK_EVERY_MS = 4;
+const POLL_MS = 4;
 
 export async function startDaemon(home: string, databaseUrl?: string): Promise<Daemon> {
   mkdirSync(home, { recursive: true });
@@ -42,7 +42,7 @@ export async function startDaemon(home: string, databaseUrl?: string): Promise<D
       const { pid } = address;
       return { pid, address, startMs, startCpuMs: readCpuMs(pid), [Symbol.asyncDispose]: stop };
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   await stop();
   throw new Error(`pml serve did not get ready: ${said}`);

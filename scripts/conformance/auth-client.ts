@@ -12,7 +12,7 @@ import { until } from "../../test/support/pml.ts";
 /** The client id metadata document that the suite's authorization server accepts. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 const SECRET_VARIABLE = "CONFORMANCE_SECRET";
-const MOST_LOGINS = 3;
+const MAX_LOGINS = 3;
 
 interface Context {
   readonly client_id?: string;
@@ -47,7 +47,7 @@ async function run(url: string, context: Context): Promise<void> {
   const client = new Client({ name: "conformance", version: "1.0.0" });
   const connect = () => client.connect(openRunning(home.path));
   for (let logins = 0; (await home.server("server")).state === "login_needed"; logins += 1) {
-    if (logins === MOST_LOGINS) throw new Error("every login was refused");
+    if (logins === MAX_LOGINS) throw new Error("every login was refused");
     await logIn(home.path);
     await until("the login was tried", async () => (await home.server("server")).state !== "connecting");
   }
@@ -69,7 +69,7 @@ async function callFirst(home: string, client: Client): Promise<void> {
       const result = await client.callTool({ name, arguments: {} });
       if (result.isError !== true) break;
       const report = result._meta?.["dev.pml/error"] as { code?: string } | undefined;
-      if (report?.code !== "login_needed" || logins === MOST_LOGINS) throw new Error(JSON.stringify(result));
+      if (report?.code !== "login_needed" || logins === MAX_LOGINS) throw new Error(JSON.stringify(result));
       await logIn(home);
     }
   }

@@ -64,7 +64,7 @@ export function createResourceServer({ settings, log, onRefused }: ResourceServe
       } catch (error) {
         onRefused(reasonOf(error));
         if (error instanceof KeysUnavailable) return unavailable(error);
-        if (!(error instanceof OAuthError)) log.error({ error: String(error) }, "checking a token failed");
+        if (!(error instanceof OAuthError)) log.error({ error: String(error) }, "cannot verify a token");
         return bearerAuthChallengeResponse(error, options);
       }
     },

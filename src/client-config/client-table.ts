@@ -165,5 +165,5 @@ export function getClient(id: string): Client {
   const closest = id === "claude" ? "claude-code or claude-desktop" : findClosestClient(id);
   const known = CLIENTS.map((each) => each.id).join(", ");
   const hint = closest === undefined ? `Known clients: ${known}` : `Did you mean ${closest}?`;
-  throw new PmlError("usage", `PML knows no client "${id}"`, { hint });
+  throw new PmlError("usage", `Unknown client "${id}"`, { hint });
 }

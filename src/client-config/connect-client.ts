@@ -84,7 +84,7 @@ function openFile({ client, scope, folders, force }: ConnectRequest): ClientFile
       "client_not_found",
       `${client.title} does not seem to be set up here: there is no ${looked.join(", no ")}`,
       {
-        hint: `Make its configuration all the same: pml connect ${client.id} --force`,
+        hint: `Create its configuration anyway: pml connect ${client.id} --force`,
         details: { looked },
       },
     );

@@ -63,7 +63,7 @@ function readSource(source: ConfigSource): FoundServer[] {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PmlError("client_config_unusable", `${path} cannot be read: ${reason}`, {
-      hint: "Files with MCP servers are JSON (comments are fine) or, of Codex, TOML",
+      hint: "Files with MCP servers are JSON (comments are fine) or, for Codex, TOML",
       cause,
     });
   }

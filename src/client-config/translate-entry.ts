@@ -75,22 +75,23 @@ function readCommand(
   const [first, ...words] = [fields.take(["command"], isCommand) ?? []].flat();
   const args = [...words, ...(fields.take(["args"], isTexts) ?? [])].map(text);
   const given = fields.take(["cwd"], isText);
-  const cwd = given === undefined ? project : place(text(given), project);
+  const cwd = given === undefined ? project : resolvePath(text(given), project);
   const envFile = fields.take(["envFile"], isText);
   const env = { ...forwarded(fields), ...texts(fields.take(ALIASES.env, isTable), text) };
   if (first === undefined) return optional({ env: unlessEmpty(env) });
-  if (given === undefined && project !== undefined) remarks.notes.add(`it was for ${project}, so it is started there`);
+  if (given === undefined && project !== undefined)
+    remarks.notes.add(`it belongs to ${project}, so PML starts it there`);
   return optional({
     command: text(first),
     args: args.length === 0 ? undefined : args,
     env: unlessEmpty(env),
     cwd,
-    envFile: envFile === undefined ? undefined : place(text(envFile), cwd),
+    envFile: envFile === undefined ? undefined : resolvePath(text(envFile), cwd),
   });
 }
 
 /** Resolves a client's path below its folder; one that starts with a variable is already absolute. */
-function place(path: string, folder: string | undefined): string {
+function resolvePath(path: string, folder: string | undefined): string {
   const expanded = path.replace(/^~(?=[/\\]|$)/, "${HOME}");
   return expanded.startsWith("${") ? expanded : resolve(folder ?? "", expanded);
 }
@@ -126,7 +127,7 @@ const TYPES: Readonly<Record<string, string | undefined>> = {
   sse: "sse",
 };
 /** Real timeouts lie between a second and a thousand: larger numbers are milliseconds. */
-const LEAST_MILLISECONDS = 1_000;
+const MIN_MILLISECONDS = 1_000;
 
 function readSwitches(fields: Fields, { off }: FoundServer, remarks: Remarks): Record<string, unknown> {
   const type = fields.take(ALIASES.type, isText) ?? "stdio";
@@ -138,7 +139,7 @@ function readSwitches(fields: Fields, { off }: FoundServer, remarks: Remarks): R
   return optional({
     type: TYPES[type],
     disabled: off || disabled === true || enabled === false ? true : undefined,
-    timeout: timeout !== undefined && timeout >= LEAST_MILLISECONDS ? timeout / 1000 : timeout,
+    timeout: timeout !== undefined && timeout >= MIN_MILLISECONDS ? timeout / 1000 : timeout,
     tools: tools?.includes("*") === true ? undefined : tools,
     pml: fields.take(["pml"], isTable),
   });

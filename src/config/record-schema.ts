@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-const LONGEST_PART = 40;
+const MAX_PART_LENGTH = 40;
 
 /** A part of an FQDN; dots and colons separate the parts. */
 const scopePart = z
   .string()
-  .max(LONGEST_PART)
+  .max(MAX_PART_LENGTH)
   .regex(/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/, "has lower-case letters, digits, and inner hyphens and underscores");
 
 export const scopeSchema = z

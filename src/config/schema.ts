@@ -36,12 +36,12 @@ const serverOauth = z
   });
 
 /** Less would hardly hold more than the note about the missing rest. */
-const SMALLEST_RESULT_BYTES = 4096;
+const MIN_RESULT_BYTES = 4096;
 const resultBytes = z
   .number()
   .int()
-  .refine((bytes) => bytes === 0 || bytes >= SMALLEST_RESULT_BYTES, {
-    message: `must be 0 (no limit) or at least ${SMALLEST_RESULT_BYTES}`,
+  .refine((bytes) => bytes === 0 || bytes >= MIN_RESULT_BYTES, {
+    message: `must be 0 (no limit) or at least ${MIN_RESULT_BYTES}`,
   });
 
 /** One MCP server, in the form that other clients use. `${VAR}` is expanded on use. */

@@ -90,13 +90,13 @@ export function failureLine({ id }: PendingRequest, message: string): string {
 const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)`;
 const ID_FIRST = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID},"(?:result|error)":`);
 const ID_LAST = new RegExp(String.raw`,"jsonrpc":"2\.0","id":${ID}\}$`);
-const LONGEST_ID = 300;
+const MAX_ID_LENGTH = 300;
 
 /** Finds the id without parsing: results can be megabytes, and all pass through here. */
 function readAnswerId(line: string): unknown {
   const found =
-    ID_FIRST.exec(line.slice(0, LONGEST_ID)) ??
-    (line.startsWith(`{"result":`) ? ID_LAST.exec(line.slice(-LONGEST_ID)) : undefined);
+    ID_FIRST.exec(line.slice(0, MAX_ID_LENGTH)) ??
+    (line.startsWith(`{"result":`) ? ID_LAST.exec(line.slice(-MAX_ID_LENGTH)) : undefined);
   if (found?.[1] !== undefined) return JSON.parse(found[1]);
   const { id, method } = parse(line);
   return method === undefined ? id : undefined;

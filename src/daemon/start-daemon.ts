@@ -36,7 +36,7 @@ export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress
     if (lock === undefined) await sleep(LOOK_AGAIN_MS);
     else if ((await findDaemon(options.home)) === undefined) await startDaemon(options);
   }
-  throw new PmlError("daemon_start_failed", `No daemon came up for ${options.home} within ${START_LIMIT_MS / 1000} s`, {
+  throw new PmlError("daemon_start_failed", `No daemon started for ${options.home} within ${START_LIMIT_MS / 1000} s`, {
     hint: `Its log says why: ${daemonLogFile(options.home)}`,
   });
 }

@@ -16,7 +16,7 @@ export interface ShimOptions {
 }
 
 /** Poll interval of a shim whose daemon was ended on purpose. */
-const LOOK_FOR_DAEMON_MS = 2_000;
+const DAEMON_POLL_MS = 2_000;
 const ADOPTION_ATTEMPTS = 10;
 /** Time limits for answers after the client has closed its end, from a running and from a starting daemon. */
 const LAST_ANSWERS_MS = 2_500;
@@ -49,7 +49,7 @@ class Shim {
 
   async run(): Promise<number> {
     this.#connect();
-    const looking = setInterval(() => void this.#joinRestarted(), LOOK_FOR_DAEMON_MS);
+    const looking = setInterval(() => void this.#joinRestarted(), DAEMON_POLL_MS);
     const code = await Promise.race([this.#passInput().then(() => this.#finish()), this.#failed.promise]);
     clearInterval(looking);
     this.#daemon?.destroy();
@@ -96,7 +96,7 @@ class Shim {
   /** Sends before recording: no answer can arrive within this turn of the event loop. */
   #pass(whole: Buffer, daemon: Duplex): void {
     const { input } = this.#options;
-    if (!daemon.write(whole)) holdBack(input, daemon);
+    if (!daemon.write(whole)) pauseUntilDrained(input, daemon);
     for (const line of readLines(whole)) this.#pending.noteRequest(line);
   }
 
@@ -166,7 +166,7 @@ class Shim {
       if (whole === undefined) return;
       goodbye ||= whole.includes(GOODBYE_LINE);
       const passed = goodbye ? withoutGoodbye(whole) : whole;
-      if (!output.write(passed)) holdBack(daemon, output);
+      if (!output.write(passed)) pauseUntilDrained(daemon, output);
       for (const line of readLines(passed)) this.#pending.noteAnswer(line);
     });
     const end = (): void => {
@@ -218,11 +218,11 @@ function skipAnswer(daemon: Duplex, id: string): Promise<void> {
 }
 
 /** Pauses the source until the target has drained. */
-function holdBack(source: Readable, target: Writable): void {
+function pauseUntilDrained(source: Readable, target: Writable): void {
   source.pause();
-  const goOn = (): void => {
-    target.off("drain", goOn).off("close", goOn);
+  const resume = (): void => {
+    target.off("drain", resume).off("close", resume);
     source.resume();
   };
-  target.on("drain", goOn).on("close", goOn);
+  target.on("drain", resume).on("close", resume);
 }

@@ -11,7 +11,7 @@ export interface Ownership extends Disposable {
 export function acquireOwnership(home: string): Ownership {
   ensureHome(home);
   const lock = takeLock(home);
-  if (lock === undefined) throw busy(home);
+  if (lock === undefined) throw busyError(home);
   return { home, [Symbol.dispose]: () => lock[Symbol.dispose]() };
 }
 
@@ -55,7 +55,7 @@ function findOwnerPid(home: string): number | undefined {
   }
 }
 
-function busy(home: string): PmlError {
+function busyError(home: string): PmlError {
   const pid = findOwnerPid(home);
   return new PmlError("store_busy", `${home} is owned by another process${pid ? ` (pid ${pid})` : ""}`, {
     hint: "Use the running one (pml status), stop it (pml down), or choose another directory: PML_HOME=/other/dir pml serve",
@@ -64,7 +64,7 @@ function busy(home: string): PmlError {
 }
 
 function homeError(home: string, cause: unknown): PmlError {
-  return isDiskFull(cause) ? full(home, cause) : unusable(home, cause);
+  return isDiskFull(cause) ? diskFullError(home, cause) : unusableHome(home, cause);
 }
 
 const SQLITE_FULL = 13;
@@ -74,7 +74,7 @@ function isDiskFull(error: unknown): boolean {
   return ("errcode" in error && error.errcode === SQLITE_FULL) || ("code" in error && error.code === "ENOSPC");
 }
 
-function full(home: string, cause: unknown): PmlError {
+function diskFullError(home: string, cause: unknown): PmlError {
   return new PmlError("disk_full", `No space left in ${home}`, {
     hint: "Free about 100 MB, or choose another place: PML_HOME=/other/dir pml serve",
     details: { home },
@@ -82,7 +82,7 @@ function full(home: string, cause: unknown): PmlError {
   });
 }
 
-function unusable(home: string, cause: unknown): PmlError {
+function unusableHome(home: string, cause: unknown): PmlError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new PmlError("store_unusable", `Cannot use ${home} as PML_HOME: ${reason}`, {
     hint: "Make it a directory you can write to, or choose another one: PML_HOME=/other/dir pml serve",

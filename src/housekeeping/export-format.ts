@@ -69,7 +69,7 @@ export function invalidExport(reason: string, cause?: unknown): PmlError {
     "export_invalid",
     `This is not a complete, unaltered PML export: ${reason}. Nothing was imported`,
     {
-      hint: "Make a new one where the memory is (pml export -o memory.pml) and copy it without changes",
+      hint: "Export it again at its source (pml export -o memory.pml) and copy the file unchanged",
       cause,
     },
   );

@@ -65,14 +65,14 @@ export async function isClean(sandbox: ProcessSandbox): Promise<boolean> {
 }
 
 /** Measures the peak memory of the sandbox's children. */
-export function watchMemory(sandbox: ProcessSandbox): Disposable & { readonly mostMb: number } {
-  let mostMb = 0;
+export function watchMemory(sandbox: ProcessSandbox): Disposable & { readonly peakMb: number } {
+  let peakMb = 0;
   const timer = setInterval(() => {
-    for (const pid of sandbox.pids) mostMb = Math.max(mostMb, findProcUsage(pid)?.rssMb ?? 0);
+    for (const pid of sandbox.pids) peakMb = Math.max(peakMb, findProcUsage(pid)?.rssMb ?? 0);
   }, 10);
   return {
-    get mostMb() {
-      return mostMb;
+    get peakMb() {
+      return peakMb;
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

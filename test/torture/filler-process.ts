@@ -7,7 +7,7 @@ import { until } from "../support/pml.ts";
 import { registerCleanup } from "./cleanup.ts";
 
 /** How a wait for the filler ended: it printed the word, it exited, or neither. */
-export type Waited = "said" | "ended" | "hangs";
+export type WaitResult = "said" | "ended" | "hangs";
 
 /** A running disk filler, seen from the process that controls the space. */
 export class FillerProcess {
@@ -33,7 +33,7 @@ export class FillerProcess {
     return this.#said.get(word) ?? [];
   }
 
-  async waitFor(word: string, limitMs: number): Promise<Waited> {
+  async waitFor(word: string, limitMs: number): Promise<WaitResult> {
     try {
       await until(`the filler says ${word}`, () => this.#said.has(word) || !this.#running, limitMs);
     } catch {

@@ -84,7 +84,7 @@ class Race {
     const [one, two] = (contests[round % contests.length] ?? contests[0]!)(name, round);
     for (const [tool, { name: source }] of [one, two])
       if (tool === "dns:rename")
-        await good(this.#one, "learn:save", { name: source, code: `return "${String(source)}"` });
+        await callOrThrow(this.#one, "learn:save", { name: source, code: `return "${String(source)}"` });
     const answers = await Promise.all([this.#one.call(...one), this.#two.call(...two)]);
     const won = answers.map((answer) => answer?.isError === false);
     const refused = answers.filter((answer) => answer?.isError === true && isCollision(answer, name));
@@ -93,7 +93,7 @@ class Race {
       return;
     }
     this.wins[won[0] === true ? "one" : "two"] += 1;
-    const seen = await Promise.all([this.#one, this.#two].map((daemon) => good(daemon, "dns:lookup", { name })));
+    const seen = await Promise.all([this.#one, this.#two].map((daemon) => callOrThrow(daemon, "dns:lookup", { name })));
     const [first, second] = seen.map(({ text }) => (JSON.parse(text) as { id: string }).id);
     if (first !== second) this.problems.push(`race ${round}: the two gateways answer ${first} and ${second}`);
   }
@@ -104,7 +104,7 @@ class Race {
     const asked = { name: `cap:${name}`, isFresh: ({ warnings }: ToolAnswer): boolean => warnings !== undefined };
     if (await this.#isFresh(asked)) this.problems.push(`round ${round}: ${name} is said to be a former name already`);
     let answered = Number.POSITIVE_INFINITY;
-    const renaming = good(this.#one, "dns:rename", { name, newName: renamed }).then(
+    const renaming = callOrThrow(this.#one, "dns:rename", { name, newName: renamed }).then(
       () => (answered = performance.now()),
     );
     let lastStale = 0;
@@ -126,7 +126,7 @@ class Race {
   }
 
   async #isFresh({ name, isFresh }: { name: string; isFresh: (answer: ToolAnswer) => boolean }): Promise<boolean> {
-    return isFresh(await good(this.#two, name, {}));
+    return isFresh(await callOrThrow(this.#two, name, {}));
   }
 }
 
@@ -136,7 +136,7 @@ function isCollision({ text }: ToolAnswer, name: string): boolean {
   return text.includes(`Capability name '${name}' already exists`);
 }
 
-async function good(
+async function callOrThrow(
   daemon: SwitchedDaemon,
   tool: string,
   input: Readonly<Record<string, unknown>>,

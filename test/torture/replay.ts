@@ -62,8 +62,8 @@ export async function killEverywhere(
     permissions: { allow: ["counting:*"] },
     ...(database === undefined ? {} : { database: { url: database } }),
   });
-  await live(home, "nested", "learn", "learn");
-  const moments = await findMoments(home, file);
+  await runProcess(home, "nested", "learn", "learn");
+  const moments = await findKillPositions(home, file);
   const chosen = moments.filter(
     (_, index) => Math.floor((index * rounds) / moments.length) !== Math.floor(((index - 1) * rounds) / moments.length),
   );
@@ -78,18 +78,18 @@ export async function killEverywhere(
   return { counts, problems };
 }
 
-interface Moment {
+interface KillPosition {
   readonly program: string;
   readonly position: number;
   /** The effects of an undisturbed run. */
   readonly expected: readonly string[];
 }
 
-async function findMoments(home: string, file: string): Promise<Moment[]> {
-  const moments: Moment[] = [];
+async function findKillPositions(home: string, file: string): Promise<KillPosition[]> {
+  const moments: KillPosition[] = [];
   for (const program of Object.keys(replayPrograms)) {
     writeFileSync(file, "");
-    const { positions } = (await live(home, program, `${program} undisturbed`, "0")) as { positions: number };
+    const { positions } = (await runProcess(home, program, `${program} undisturbed`, "0")) as { positions: number };
     const expected = effects(file);
     for (let position = 1; position <= positions; position++) moments.push({ program, position, expected });
   }
@@ -104,14 +104,14 @@ async function killOnce({
 }: {
   home: string;
   file: string;
-  moment: Moment;
+  moment: KillPosition;
   counts: ReplayCounts;
 }): Promise<string | undefined> {
   const { program, position, expected } = moment;
   const where = `${program} at ${position}`;
   writeFileSync(file, "");
-  await live(home, program, where, String(position));
-  const ended = (await live(home, program, where, "recover")) as { state: string; error?: { code: string } };
+  await runProcess(home, program, where, String(position));
+  const ended = (await runProcess(home, program, where, "recover")) as { state: string; error?: { code: string } };
   const happened = effects(file);
   const twice = happened.filter((effect, index) => happened.indexOf(effect) !== index);
   if (twice.length > 0) return `${where}: happened twice: ${twice.join(", ")}`;
@@ -135,7 +135,7 @@ function effects(file: string): string[] {
 const LIFE_LIMIT_MS = 60_000;
 
 /** Runs one process to its end and returns its output; undefined if it was killed. */
-async function live(home: string, program: string, intent: string, mode: string): Promise<unknown> {
+async function runProcess(home: string, program: string, intent: string, mode: string): Promise<unknown> {
   const script = join(import.meta.dirname, "replay-process.ts");
   const work = promisify(execFile)(process.execPath, [script, home, program, intent, mode], {
     timeout: LIFE_LIMIT_MS,

@@ -16,9 +16,9 @@ export const sandbox: TortureCase = {
 const AT_ONCE = 4;
 const HOSTILE_PERCENT = 4;
 const LIMITS = { cpuMs: 1_000, wallMs: 1_200 };
-const MOST_GROWTH_MB = 20;
+const MAX_GROWTH_MB = 20;
 /** The memory cap of a child plus its allocations between two measurements. */
-const MOST_CHILD_MB = 512 + 256;
+const MAX_CHILD_MB = 512 + 256;
 
 async function runSoak({ rounds, seed, say }: CaseOptions): Promise<CaseOutcome> {
   const opened = openSandbox({ idleChildren: 2 });
@@ -29,8 +29,8 @@ async function runSoak({ rounds, seed, say }: CaseOptions): Promise<CaseOutcome>
     const before = readHeapMb();
     await soak.run(rounds - Math.ceil(rounds / 10));
     const growthMb = readHeapMb() - before;
-    if (growthMb > MOST_GROWTH_MB) soak.problems.push(`the host needs ${growthMb.toFixed(1)} MB more than before`);
-    if (soak.mostChildMb > MOST_CHILD_MB) soak.problems.push(`a child needed ${soak.mostChildMb.toFixed(0)} MB`);
+    if (growthMb > MAX_GROWTH_MB) soak.problems.push(`the host needs ${growthMb.toFixed(1)} MB more than before`);
+    if (soak.peakChildMb > MAX_CHILD_MB) soak.problems.push(`a child needed ${soak.peakChildMb.toFixed(0)} MB`);
     await opened[Symbol.asyncDispose]();
     const left = [...soak.pids].filter(isAlive);
     if (left.length > 0) soak.problems.push(`processes are left: ${left.join(", ")}`);
@@ -44,7 +44,7 @@ async function runSoak({ rounds, seed, say }: CaseOptions): Promise<CaseOutcome>
           wrong: soak.problems.length,
           children: soak.pids.size,
           left: left.length,
-          mostChildMb: Math.round(soak.mostChildMb),
+          peakChildMb: Math.round(soak.peakChildMb),
           growthMb: Math.round(growthMb * 10) / 10,
         },
       ],
@@ -59,7 +59,7 @@ class Soak {
   readonly pids = new Set<number>();
   normal = 0;
   hostile = 0;
-  mostChildMb = 0;
+  peakChildMb = 0;
   #done = 0;
   readonly #sandbox: ProcessSandbox;
   readonly #random: Random;
@@ -81,7 +81,7 @@ class Soak {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    this.mostChildMb = Math.max(this.mostChildMb, memory.mostMb);
+    this.peakChildMb = Math.max(this.peakChildMb, memory.peakMb);
   }
 
   async #runOne(): Promise<void> {
