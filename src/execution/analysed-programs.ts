@@ -7,9 +7,9 @@ import { BoundedMap } from "../base/bounded-map.ts";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
 import { looksSecret, redactText } from "./redact.ts";
-import { describeToolSource, type ToolUse } from "./tool-source.ts";
+import { describeToolSource, type PresetTool } from "./tool-source.ts";
 
-/** A program that cannot be read. */
+/** A program with a syntax error. */
 export class SyntaxFailure extends Error {
   readonly problem: SyntaxProblem;
 
@@ -21,7 +21,7 @@ export class SyntaxFailure extends Error {
 
 const MAX_ANALYSED = 500;
 
-/** Programs by text and state of the tools: what is analysed once is not analysed again. */
+/** Caches analysed programs by their text and the version of the tool directory. */
 export class AnalysedPrograms {
   readonly #tools: Catalogue;
   readonly #signing: Signing;
@@ -42,7 +42,7 @@ export class AnalysedPrograms {
     return outcome.program;
   }
 
-  /** As it is kept; what looks like a secret is not. */
+  /** Prepares a program for storage, with secrets redacted. */
   describe(code: string): PreparedSource {
     const program = this.analyse(code);
     return this.sign({
@@ -55,7 +55,7 @@ export class AnalysedPrograms {
     });
   }
 
-  /** With the signature of whoever runs this gateway. */
+  /** Adds this gateway's signature. */
   sign(prepared: PreparedSource): PreparedSource {
     const { source, sourceHash, parameters, toolsUsed } = prepared;
     const text = source.type === "code" ? source.code : undefined;
@@ -63,16 +63,16 @@ export class AnalysedPrograms {
     return { ...prepared, signature: this.#signing.sign({ sourceHash, text, source: other, parameters, toolsUsed }) };
   }
 
-  describeTool({ tool, defaults }: ToolUse): PreparedSource {
+  describeTool({ tool, defaults }: PresetTool): PreparedSource {
     const found = this.#tools.findById(tool);
     if (found === undefined) throw toolNotFound(tool, this.#tools);
     return this.sign(describeToolSource(found, defaults));
   }
 
-  /** For what is kept without being run. */
+  /** Prepares a program that is saved without running; throws if it contains a secret or cannot be parsed. */
   prepare(code: string): PreparedSource {
     if (looksSecret(code)) {
-      throw new PmlError("arguments_invalid", "The program contains what looks like a secret", {
+      throw new PmlError("arguments_invalid", "The program seems to contain a secret", {
         hint: "Pass secrets in args, or give them to the server in its configuration.",
       });
     }

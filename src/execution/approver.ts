@@ -12,11 +12,11 @@ import type { Runnable } from "./programs.ts";
 import type { GuardVerdict, ParkReason } from "./run-calls.ts";
 import type { Run, RunError, StoredRun } from "./run-store.ts";
 
-/** What a run may call: exactly this, as it was when it was approved. */
+/** The tools a run may call, with the definitions they had when it was approved. */
 export interface ApprovedPlan {
-  /** The program, and each tool with the hash of its definition. */
+  /** Grants: the program, and each tool with the hash of its definition. */
   readonly tools: readonly string[];
-  /** Nothing in it changes anything. */
+  /** True if every tool only reads. */
   readonly onlyReads: boolean;
   /** The same for people: tools and effects, and who allowed each. */
   readonly permissions: PermissionSet;
@@ -28,12 +28,12 @@ export type PlanDecision =
   | { readonly kind: "denied"; readonly error: RunError }
   | { readonly kind: "waiting"; readonly approval: Approval };
 
-interface Asked {
+interface DecisionInput {
   readonly tools: ReadonlySet<string>;
   readonly caller: RunCaller;
 }
 
-/** Puts plans before the rules and, where those say so, before a person. */
+/** Decides plans by the rules and, if those ask, by a person. */
 export class Approver {
   readonly #permissions: Permissions;
   readonly #tools: Catalogue;
@@ -43,7 +43,7 @@ export class Approver {
     this.#tools = tools;
   }
 
-  async decide(run: Run, runnable: Runnable, { tools, caller }: Asked): Promise<PlanDecision> {
+  async decide(run: Run, runnable: Runnable, { tools, caller }: DecisionInput): Promise<PlanDecision> {
     const verdict = await this.judge(run, runnable, tools);
     if (verdict.decision === "deny") return { kind: "denied", error: deniedError(verdict) };
     if (verdict.decision === "allow" || isCovered(verdict, run)) return this.#approved(run, verdict);
@@ -59,8 +59,8 @@ export class Approver {
     return this.#approved(run, verdict);
   }
 
-  /** Of a run that stopped: what it waited for may have been decided, and the rules may have changed. */
-  async decideAgain(run: StoredRun, runnable: Runnable, asked: Asked): Promise<PlanDecision> {
+  /** Decides for a parked run, whose approval may be decided and whose rules may have changed since. */
+  async decideAgain(run: StoredRun, runnable: Runnable, asked: DecisionInput): Promise<PlanDecision> {
     const approval =
       run.approvalId === undefined ? undefined : await this.#permissions.findApproval(run.scope, run.approvalId);
     if (approval?.state === "expired") return { kind: "denied", error: expiredError(approval) };
@@ -71,7 +71,7 @@ export class Approver {
     return this.decide(run, runnable, asked);
   }
 
-  /** What has to be decided before a run that stopped in the middle can go on; nothing between layers. */
+  /** Requests the approval a parked run needs to continue; returns undefined between layers. */
   async requestFor(
     run: Run,
     runnable: Runnable,
@@ -91,12 +91,12 @@ export class Approver {
     return use.kind === "used" ? "repeat" : use.kind === "refused" ? "give_up" : undefined;
   }
 
-  /** What the rules say of one tool, without asking anybody. */
+  /** Decides one tool by the rules, without asking anyone. */
   async decideTool(run: Run, tool: string): Promise<Decision> {
     return (await this.#planForTool(run, tool)).verdict.decision;
   }
 
-  /** What the rules say of a plan, without asking anybody. */
+  /** Decides a plan by the rules, without asking anyone. */
   judge(run: Run, { body }: Runnable, tools: ReadonlySet<string>): Promise<PlanVerdict> {
     const dynamicCalls =
       body.kind === "code"
@@ -106,7 +106,7 @@ export class Approver {
     return this.#permissions.decidePlan(run.scope, this.#planned([...tools]), context);
   }
 
-  /** A tool that is not there cannot be called, so there is nothing to ask about it. */
+  /** Skips unknown tools: they cannot be called, so there is nothing to decide. */
   #planned(tools: readonly string[]): PlannedTool[] {
     return tools.flatMap((id) => {
       const tool = this.#tools.findById(id);
@@ -130,11 +130,11 @@ export class Approver {
     return { kind: "approved", plan: { tools: [planGrant(run), ...effects.keys()], onlyReads, permissions, check } };
   }
 
-  /** A call that the text of the program did not show. */
+  /** Decides a call that static analysis did not find. */
   async #checkOutsidePlan(run: Run, tool: string): Promise<GuardVerdict> {
     const plan = await this.#planForTool(run, tool);
     const [single] = plan.verdict.tools;
-    if (single === undefined) return { kind: "denied", reason: "it is not offered any more" };
+    if (single === undefined) return { kind: "denied", reason: "its server no longer offers it" };
     if (single.decision === "allow") return allowed(single.effect);
     if (single.decision === "deny") return { kind: "denied", reason: single.reason };
     const use = await this.#permissions.useApproval(run.scope, plan);
@@ -151,7 +151,7 @@ export class Approver {
   async #planForDoubt(run: Run, call: CallEntry): Promise<BoundPlan> {
     const tool = call.target.kind === "tool" ? call.target.tool : "";
     const { verdict, ...plan } = await this.#planForTool(run, tool);
-    const reason = `The run was interrupted during this call of ${tool}. Whether it happened is not known: approve to make it again, refuse to let the program go on with an error.`;
+    const reason = `The run was interrupted during this call of ${tool}. Whether it happened is not known: approve to make it again, refuse to let the program continue with an error.`;
     const tools = verdict.tools.map((each): ToolVerdict => ({ ...each, decision: "ask", rememberable: false }));
     return {
       ...plan,
@@ -172,7 +172,7 @@ export class Approver {
     });
   }
 
-  /** undefined: the client cannot ask a person, or the person gave no answer. */
+  /** Asks through the client; undefined if it cannot ask or the person gave no answer. */
   async #askNow(run: Run, approval: Approval, caller: RunCaller): Promise<Approval | undefined> {
     if (caller.ask === undefined || approval.state !== "pending") return undefined;
     const decision = readReply(await caller.ask(buildQuestion(approval)), caller.principal);
@@ -189,12 +189,12 @@ function allowed(effect: Effect): GuardVerdict {
   return { kind: "allowed", effect };
 }
 
-/** That the program as a whole was let go, with the calls its text does not show. */
+/** Grant for the program as a whole, including its dynamic calls. */
 function planGrant({ sourceHash }: Run): string {
   return `program ${sourceHash}`;
 }
 
-/** What was approved when the run began stays approved while the tools are the same. */
+/** Grants from the start of the run hold as long as the tools do not change. */
 function isCovered(verdict: PlanVerdict, run: Run): boolean {
   const grants = new Set(run.approvedTools);
   const asked = verdict.tools.filter(({ decision }) => decision === "ask");

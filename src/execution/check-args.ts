@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 
-/** Arguments with what the schema gives as defaults; own values win. */
+/** Adds the schema's defaults for missing arguments. */
 export function mergeDefaults(args: JsonObject, schema: JsonSchema): JsonObject {
   const properties = (schema["properties"] ?? {}) as Record<string, { default?: JsonValue } | boolean>;
   const defaults = Object.entries(properties).flatMap(([name, property]) =>
@@ -11,7 +11,7 @@ export function mergeDefaults(args: JsonObject, schema: JsonSchema): JsonObject 
   return defaults.length === 0 ? args : { ...args, ...Object.fromEntries(defaults) };
 }
 
-/** What is missing or of the wrong type, in words; undefined when nothing is. */
+/** Describes a missing or mistyped argument; undefined if there is none. */
 export function findArgumentProblem(args: JsonObject, schema: JsonSchema): string | undefined {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   const required = (schema["required"] ?? []) as readonly string[];

@@ -3,9 +3,9 @@ import type { DagStructure } from "../registry/capability.ts";
 import { dagParameters, dagToStructure, executeDag, layersOf } from "./dag-executor.ts";
 import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
-type Tool = (args: Record<string, unknown>) => unknown;
+type FakeTool = (args: Record<string, unknown>) => unknown;
 
-function createHost(tools: Record<string, Tool>): RunHost & { calls: string[] } {
+function createHost(tools: Record<string, FakeTool>): RunHost & { calls: string[] } {
   const calls: string[] = [];
   return {
     calls,
@@ -33,7 +33,7 @@ const chain: DagStructure = {
   ],
 };
 
-const tools: Record<string, Tool> = {
+const tools: Record<string, FakeTool> = {
   read: ({ path }) => ({ content: `{"from":"${String(path)}"}` }),
   parse: ({ json }) => JSON.parse(String(json)) as unknown,
   stat: () => ({ size: 7 }),
@@ -48,7 +48,7 @@ describe("executeDag", () => {
     expect(layersOf(chain).map((layer) => layer.map(({ id }) => id))).toEqual([["read", "stat"], ["parse"], ["join"]]);
   });
 
-  test("skips what a condition rules out, and what depends on it", async () => {
+  test("skips tasks whose condition is false, and their dependents", async () => {
     const host = createHost(tools);
     const dag: DagStructure = {
       tasks: [
@@ -72,7 +72,7 @@ describe("executeDag", () => {
     await expect(executeDag(chain, { path: "a" }, createHost(failing))).rejects.toMatchObject({ task: "read" });
   });
 
-  test("refuses circles, missing tasks and equal ids", () => {
+  test("refuses cycles, missing tasks and equal ids", () => {
     expect(() => layersOf({ tasks: [task("a", "b"), task("b", "a")] })).toThrow("a → b → a");
     expect(() => layersOf({ tasks: [task("a", "z")] })).toThrow("depends on z");
     expect(() => layersOf({ tasks: [task("a"), task("a")] })).toThrow("same id");

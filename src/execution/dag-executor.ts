@@ -5,7 +5,7 @@ import { PmlError } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunHost } from "./worker-bridge.ts";
 
-/** A task that failed and was not allowed to. */
+/** Failure of a task that is not `safeToFail`. */
 export class DagFailure extends Error {
   readonly task: string;
   readonly code: string;
@@ -22,7 +22,7 @@ type TaskOutcome =
   | { readonly kind: "failed" }
   | { readonly kind: "skipped" };
 
-/** Runs a DAG layer by layer, each layer in parallel. Returns what its last tasks gave back. */
+/** Runs a DAG layer by layer, each layer in parallel. Returns the results of its final tasks. */
 export async function executeDag(dag: DagStructure, args: JsonObject, host: RunHost): Promise<JsonValue> {
   const outcomes = new Map<string, TaskOutcome>();
   let calls = 0;
@@ -44,7 +44,7 @@ export async function executeDag(dag: DagStructure, args: JsonObject, host: RunH
   return collectResult(dag, outcomes);
 }
 
-/** Tasks by the longest way to them. Throws where a dependency is missing or goes in a circle. */
+/** Groups tasks by the longest path to them; throws on a missing dependency or a cycle. */
 export function layersOf({ tasks }: DagStructure): DagTask[][] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   if (byId.size !== tasks.length) throw invalid("two tasks have the same id");
@@ -53,8 +53,8 @@ export function layersOf({ tasks }: DagStructure): DagTask[][] {
     const known = depths.get(id);
     if (known !== undefined) return known;
     const task = byId.get(id);
-    if (task === undefined) throw invalid(`task ${trail.at(-1) ?? ""} depends on ${id}, which is not there`);
-    if (trail.includes(id)) throw invalid(`tasks depend on each other in a circle: ${[...trail, id].join(" → ")}`);
+    if (task === undefined) throw invalid(`task ${trail.at(-1) ?? ""} depends on ${id}, which does not exist`);
+    if (trail.includes(id)) throw invalid(`tasks depend on each other in a cycle: ${[...trail, id].join(" → ")}`);
     const depth = Math.max(-1, ...dependenciesOf(task).map((each) => depthOf(each, [...trail, id]))) + 1;
     depths.set(id, depth);
     return depth;
@@ -63,7 +63,7 @@ export function layersOf({ tasks }: DagStructure): DagTask[][] {
   return [...layers].toSorted(([a], [b]) => a - b).map(([, layer]) => layer);
 }
 
-/** The same shape as the structure of a program, so that everything learned from runs works for both. */
+/** Converts a DAG into a program's structure, so that learning works the same for both. */
 export function dagToStructure(dag: DagStructure): StaticStructure {
   const range = { start: 0, end: 0, line: 0, column: 0 };
   const nodes = dag.tasks.map((task): StructureNode => ({
@@ -82,7 +82,7 @@ export function dagToStructure(dag: DagStructure): StaticStructure {
   return { nodes, edges: [...edges, ...provides] };
 }
 
-/** Of the arguments that tasks take from the outside. */
+/** Schema of the arguments that tasks take from `args`. */
 export function dagParameters({ tasks }: DagStructure): { type: "object"; properties: JsonObject; required: string[] } {
   const names = new Set(
     tasks.flatMap((task) =>
@@ -165,7 +165,7 @@ function parseCondition(text: string): Condition {
   }
 }
 
-/** A task runs when its condition holds and nothing it depends on was skipped. */
+/** A task runs if its condition holds and none of its dependencies was skipped. */
 function isWanted(task: DagTask, outcomes: ReadonlyMap<string, TaskOutcome>, args: JsonObject): boolean {
   if (dependenciesOf(task).some((id) => outcomes.get(id)?.kind === "skipped")) return false;
   if (task.condition === undefined) return true;

@@ -9,17 +9,17 @@ import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
 export interface DryRunOptions {
   readonly tools: Catalogue;
-  /** Journals of earlier runs of the same program, the newest first. */
+  /** Journals of earlier runs of the same program, newest first. */
   readonly journals: readonly (readonly JournalEntry[])[];
   readonly decide: (tool: string) => Promise<Decision>;
-  /** Called when the program waits for nothing but answers that are not known. */
+  /** Called once the program only waits for unknown answers. */
   readonly stop: () => void;
 }
 
-/** A program that waits this long for unknown answers, and does nothing else, has come as far as it can. */
+/** A program idle this long, with only unknown answers pending, cannot get further. */
 const IDLE_MS = 250;
 
-/** Lets a program run without calling anything: what earlier runs were answered is answered again. */
+/** Hosts a program without calling anything; answers from the journals of earlier runs. */
 export class DryRun implements RunHost {
   readonly #options: DryRunOptions;
   readonly #answers: ReadonlyMap<string, CallAnswer>;
@@ -49,7 +49,7 @@ export class DryRun implements RunHost {
   }
 
   logged(): void {
-    // what a dry run prints is of no interest
+    // a dry run discards output
   }
 
   #decide(tool: string): Promise<Decision | "unknown"> {

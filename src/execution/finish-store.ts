@@ -10,7 +10,7 @@ import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson }
 import { OWNER } from "../registry/scope.ts";
 import type { Trace } from "./trace.ts";
 
-/** How a run ended and what is to be remembered of it. */
+/** A finished run with everything that is stored about it. */
 export interface FinishedRun {
   readonly run: Run;
   readonly state: Extract<RunState, "succeeded" | "failed" | "cancelled">;
@@ -19,13 +19,13 @@ export interface FinishedRun {
   readonly logs: readonly LogLine[];
   readonly trace: Trace;
   readonly durationMs: number;
-  /** The whole journal, in the form in which it is kept. */
+  /** The whole journal, redacted and shortened for storage. */
   readonly entries: readonly JournalEntry[];
   readonly edges: readonly GraphEdge[];
   readonly calledCapabilities: readonly { readonly id: string; readonly version: number }[];
-  /** Whether the program is a draft so far, of which others are told when it becomes a capability. */
+  /** True for a draft, whose first success is announced to other gateways. */
   readonly isNew: boolean;
-  /** Whether a draft that succeeded becomes a capability. */
+  /** True if a successful draft becomes a capability. */
   readonly activate: boolean;
   readonly resultSeconds: number;
 }
@@ -33,8 +33,8 @@ export interface FinishedRun {
 export const PREVIEW_LENGTH = 240;
 
 /**
- * What several runs add to one counter is one row, since no statement may change a row twice; rows are in an order,
- * so that two gateways on one server do not wait for each other.
+ * Aggregates counters of several runs into one row each, since a statement may change a row only once. Orders rows,
+ * so that two gateways on one server do not deadlock.
  */
 const FINISH_RUNS = `
     WITH p AS MATERIALIZED (
@@ -46,7 +46,7 @@ const FINISH_RUNS = `
           result jsonb, error jsonb, logs jsonb, journal jsonb, success boolean, path jsonb, choices jsonb, tasks jsonb,
           duration_ms double precision, results jsonb, result_seconds double precision, decisions jsonb, edges jsonb,
           nested jsonb, uses jsonb, tags jsonb, counts boolean, activate boolean)
-      -- Not a join: the plan is kept, and must not read all runs once there are many.
+      -- A subquery instead of a join: the prepared plan must not scan all runs once there are many.
       WHERE (SELECT finished_at FROM execution_run WHERE org = n.org AND id = n.id) IS NULL),
     run AS (
       INSERT INTO execution_run AS r (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
@@ -142,16 +142,15 @@ const FINISH_RUNS = `
     SELECT pg_notify('${SCOPE_CHANNEL}', jsonb_build_object('org', org, 'project', project)::text) FROM bumped`;
 
 /**
- * Run, journal, trace, results, counters and graph of each in one statement: one round trip, one commit, and
- * never one without the others. A draft that became a capability is told of, as every change of a scope is.
- * A run ends once: the second time nothing happens.
- * @param ends as `describeEnd` writes them, no two of one run
+ * Stores run, journal, trace, results, counters and graph in one statement: one round trip, one commit, all or nothing.
+ * Notifies other gateways if a draft became a capability. Idempotent: a run that has already ended is skipped.
+ * @param ends as `describeEnd` writes them, at most one per run
  */
 export async function endRuns(client: Pick<DatabaseClient, "executePrepared">, ends: readonly string[]): Promise<void> {
   await client.executePrepared("finish-runs", FINISH_RUNS, [`[${ends.join(",")}]`]);
 }
 
-/** Everything that is to be stored, as a line of JSON. */
+/** Serialises everything that is stored about a finished run as a line of JSON. */
 export function describeEnd(finished: FinishedRun): string {
   const { entries } = finished;
   const text = toJson(toPayload(finished));
@@ -163,7 +162,7 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
   const success = state === "succeeded";
   return {
     ...describeRun(run),
-    // The owner of the gateway is nobody in particular.
+    // The gateway's owner has no principal id.
     principal_id: run.principal === OWNER ? null : run.principal,
     state,
     result,
@@ -181,22 +180,22 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
     edges: finished.edges.map(({ from, to, type }) => ({ from_id: from, to_id: to, type })),
     nested: finished.calledCapabilities,
     uses: countUses(finished),
-    // Under the empty tag stands what holds in every context.
+    // The empty tag counts uses in every context.
     tags: [...new Set(["", ...(run.options.contextTags ?? [])])],
-    // A run that somebody broke off says nothing about the program.
+    // A cancelled run is no evidence about the program.
     counts: state !== "cancelled",
     activate: success && finished.activate,
   };
 }
 
-interface Use {
+interface UseCount {
   readonly subject: string;
   readonly uses: number;
   readonly successes: number;
 }
 
-/** How the capability and each tool it called fared. */
-function countUses({ run, state, trace }: FinishedRun): Use[] {
+/** Uses and successes of the capability and of each tool it called. */
+function countUses({ run, state, trace }: FinishedRun): UseCount[] {
   const calls = trace.tasks.filter(({ kind, status }) => kind === "tool" && status !== "unfinished");
   const tools = [...Map.groupBy(calls, ({ tool }) => tool)].map(([subject, group]) => ({
     subject,
@@ -206,7 +205,7 @@ function countUses({ run, state, trace }: FinishedRun): Use[] {
   return [{ subject: formatCapabilityId(run.recordId), uses: 1, successes: state === "succeeded" ? 1 : 0 }, ...tools];
 }
 
-interface ResultRow {
+interface TaskResultRow {
   readonly id: string;
   readonly tool: string | null;
   readonly status: string;
@@ -214,8 +213,8 @@ interface ResultRow {
   readonly result: string;
 }
 
-/** Short results share a row: most have a few words, and each row costs more than they do. */
-function packResults({ tasks }: Trace): ResultRow[] {
+/** Packs short results into one row, since a row costs more than most of them. */
+function packResults({ tasks }: Trace): TaskResultRow[] {
   const texts = tasks
     .filter(({ status }) => status !== "unfinished")
     .map(({ id, tool, status, error, result }) => {

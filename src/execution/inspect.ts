@@ -33,7 +33,7 @@ export interface RunSummary extends StoredRun {
 
 export interface RunDetails extends RunSummary {
   readonly trace: Trace;
-  /** From 0, it went the way all runs go, to 1, nearly none does. */
+  /** From 0 (all runs take its path) to 1 (almost none does). */
   readonly surprise: number;
   /** Runs of the capabilities it called. */
   readonly nested: readonly { readonly capability: string; readonly runId: string }[];
@@ -46,7 +46,7 @@ export interface ReplayReport {
   readonly result: JsonValue | undefined;
   readonly error: string | undefined;
   readonly path: readonly string[];
-  /** How it differs from what was recorded, in words. */
+  /** Differences from the recorded run, in words. */
   readonly differences: readonly string[];
 }
 
@@ -55,13 +55,13 @@ export interface CapabilityDetails extends Capability {
   readonly learning: Learning;
   readonly outputSchema: InferredSchema | undefined;
   readonly usage: CapabilityUsage;
-  /** How what it uses belongs together, by all runs of the scope. */
+  /** Edges among its tools, over all runs of the scope. */
   readonly edges: readonly EdgeStatistics[];
   /** Names of the capabilities it calls. */
   readonly dependencies: readonly string[];
 }
 
-/** What people look at: runs, what they did, and the programs behind them. */
+/** Reads runs and capabilities for people, and replays runs. */
 export class Inspector {
   readonly #options: InspectorOptions;
 
@@ -92,7 +92,9 @@ export class Inspector {
     return { ...(await this.#name(run)), trace, surprise, nested, entries: entries.length };
   }
 
-  /** Runs the program again against what its calls were answered then. Nothing is called; what succeeds is verified. */
+  /**
+   * Replays the program against its recorded answers, without calling anything. An equal replay verifies the version.
+   */
   async replay(scope: Scope, id: string): Promise<ReplayReport> {
     const { db, programs, sandbox, limits } = this.#options;
     const run = await this.#find(scope, id);
@@ -172,7 +174,7 @@ class RecordedHost implements RunHost {
       this.entries.push({ ...known.answer, seq: this.entries.length, call: seq });
       return { ...known.answer.outcome, clock: known.answer.clock };
     }
-    this.differences.push(`at ${node ?? "a dynamic call"} it makes a call that was not recorded`);
+    this.differences.push(`at ${node ?? "a dynamic call"} it makes a call that the journal does not have`);
     this.#stop();
     return new Promise(() => undefined);
   }
@@ -182,6 +184,6 @@ class RecordedHost implements RunHost {
   }
 
   logged(): void {
-    // what it prints is in the run
+    // the stored run has the output
   }
 }

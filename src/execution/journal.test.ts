@@ -16,7 +16,7 @@ function createWriter(): { written: string[]; write(entries: readonly JournalEnt
   return writer;
 }
 
-test("what is durable is a prefix, in order, each entry once", async () => {
+test("the durable part is a prefix, in order, each entry once", async () => {
   const writer = createWriter();
   const journal = new Journal((entries) => writer.write(entries));
   journal.append(decision("a"));
@@ -27,7 +27,7 @@ test("what is durable is a prefix, in order, each entry once", async () => {
   expect(writer.written).toEqual(["a", "b", "c"]);
 });
 
-test("a write that failed is told, and made up for by the next one", async () => {
+test("a failed write rejects, and the next one includes its entries", async () => {
   const writer = createWriter();
   const journal = new Journal((entries) => writer.write(entries));
   journal.append(decision("a"));
@@ -39,14 +39,14 @@ test("a write that failed is told, and made up for by the next one", async () =>
   expect(writer.written).toEqual(["a", "b"]);
 });
 
-test("writes by itself after a while", async () => {
+test("flushes after a delay", async () => {
   const writer = createWriter();
   const journal = new Journal((entries) => writer.write(entries));
   journal.append(decision("a"));
   await expect.poll(() => writer.written).toEqual(["a"]);
 });
 
-test("goes on after what is recorded, and hands out what is not yet durable", async () => {
+test("continues after recorded entries, and close returns those not durable yet", async () => {
   const recorded: JournalEntry = { ...decision("a"), seq: 0 };
   const journal = new Journal(() => Promise.reject(new Error("no write expected")), [recorded]);
   expect(journal.append(decision("b"))).toBe(1);

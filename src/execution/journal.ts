@@ -1,7 +1,7 @@
 import type { JsonValue } from "../base/json.ts";
 import type { CallOutcome } from "./worker-bridge.ts";
 
-/** What a call is aimed at: a tool (`server:tool`), a capability by name, or a pause. */
+/** Target of a call: a tool (`server:tool`), a capability by name, or a pause. */
 export type CallTarget =
   | { readonly kind: "tool"; readonly tool: string }
   | { readonly kind: "capability"; readonly name: string; readonly runId: string }
@@ -38,13 +38,13 @@ export type JournalEntry = CallEntry | AnswerEntry | DecisionEntry;
 
 type Unnumbered<T> = T extends JournalEntry ? Omit<T, "seq"> : never;
 
-/** Makes entries durable, in their order. */
+/** Makes entries durable, in order. */
 export type WriteEntries = (entries: readonly JournalEntry[]) => Promise<void>;
 
-/** So that a run can be seen, and gone on with, before it ends or does anything that matters. */
+/** Flush delay, so that a running program can be inspected and resumed. */
 const WRITE_AFTER_MS = 100;
 
-/** Everything a run did, in order. What is durable is always a prefix of it. */
+/** Everything a run did, in order. The durable part is always a prefix. */
 export class Journal {
   readonly #entries: JournalEntry[];
   readonly #write: WriteEntries;
@@ -69,12 +69,12 @@ export class Journal {
     return seq;
   }
 
-  /** Resolves when everything appended so far is durable. Calls made meanwhile share the next write. */
+  /** Resolves when all entries appended so far are durable. Concurrent calls share the next write. */
   flush(): Promise<void> {
     this.#stopTimer();
     const wanted = this.#entries.length;
     this.#writing = this.#writing
-      .catch(() => undefined) // told to whoever asked for that write; this one tries again
+      .catch(() => undefined) // the caller of that write got its error; this one retries
       .then(async () => {
         if (this.#written >= wanted && this.#written > 0) return;
         const batch = this.#entries.slice(this.#written);
@@ -84,10 +84,12 @@ export class Journal {
     return this.#writing;
   }
 
-  /** Waits for writes under way and hands out what is left, for the transaction that ends the run. */
+  /**
+   * Waits for pending writes and returns the entries that are not durable yet, for the transaction that ends the run.
+   */
   async close(): Promise<readonly JournalEntry[]> {
     this.#stopTimer();
-    await this.#writing.catch(() => undefined); // what it could not write is handed out
+    await this.#writing.catch(() => undefined); // returns the entries it could not write
     this.#stopTimer();
     return this.#entries.slice(this.#written);
   }

@@ -8,12 +8,12 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { findMemo, keepMemo } from "./memo-store.ts";
 import { redact } from "./redact.ts";
 
-const MAX_KEPT = 1_000;
+const MAX_CACHED = 1_000;
 
-/** Answers that need not be computed again: of capabilities that ask for it and do nothing but read. */
+/** Caches results of capabilities that opt in and only read. */
 export class Memos {
   readonly #db: Db;
-  readonly #inProcess = new BoundedMap<string, { readonly value: JsonValue; readonly until: number }>(MAX_KEPT);
+  readonly #inProcess = new BoundedMap<string, { readonly value: JsonValue; readonly until: number }>(MAX_CACHED);
 
   constructor(db: Db) {
     this.#db = db;
@@ -32,7 +32,7 @@ export class Memos {
     capability: Capability,
     { args, value }: { readonly args: JsonObject; readonly value: JsonValue },
   ): Promise<void> {
-    // An answer without its secrets would be another answer.
+    // A redacted result would be a different one.
     if (capability.cachePolicy === "none" || redact(value) !== value) return;
     const argsHash = contentHash(args);
     if (capability.cachePolicy === "persistent") return keepMemo(this.#db, scope, { capability, argsHash, value });

@@ -3,15 +3,15 @@ import type { JournalEntry } from "./journal.ts";
 import { type Lease, type Run, toBatch, toJson } from "./run-store.ts";
 
 /**
- * A run that has ended or was stopped meanwhile stays as it is: what is noted may come again after a crash. The rows of
- * a journal are its writes, numbered by their first entries.
+ * Leaves finished and parked runs as they are: notes may be applied again after a crash. A journal row holds one
+ * write and has the number of its first entry.
  */
 const NOTE_RUNS = `
     WITH p AS MATERIALIZED (
       SELECT n.*
       FROM jsonb_array_elements($1::jsonb) AS given(note),
         jsonb_to_record(note) AS n(org text, id uuid, seq integer, batch jsonb, begun jsonb)
-      -- Not a join: the plan is kept, and must not read all runs once there are many.
+      -- A subquery instead of a join: the prepared plan must not scan all runs once there are many.
       WHERE (SELECT finished_at FROM execution_run WHERE org = n.org AND id = n.id) IS NULL),
     run AS (
       INSERT INTO execution_run AS r (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
@@ -31,8 +31,8 @@ const NOTE_RUNS = `
     ON CONFLICT (org, run_id, seq) DO NOTHING`;
 
 /**
- * Runs that have begun and what they did since.
- * @param notes as `describeNote` writes them, no two of them beginnings of one run
+ * Inserts running runs and appends to their journals.
+ * @param notes as `describeNote` writes them, at most one with a lease per run
  */
 export async function noteRuns(
   client: Pick<DatabaseClient, "executePrepared">,
@@ -41,7 +41,7 @@ export async function noteRuns(
   await client.executePrepared("note-runs", NOTE_RUNS, [`[${notes.join(",")}]`]);
 }
 
-/** What a run did, and with a lease the run itself, which begins with it, as a line of JSON. */
+/** Serialises journal entries and, with a lease, the run that starts with them, as a line of JSON. */
 export function describeNote(run: Run, entries: readonly JournalEntry[], lease?: Lease): string {
   const [first] = entries;
   const begun = lease && { ...describeRun(run), owner: lease.owner, lease_seconds: lease.seconds };
@@ -49,7 +49,7 @@ export function describeNote(run: Run, entries: readonly JournalEntry[], lease?:
   return first === undefined ? text : `${text.slice(0, -1)},"batch":${toBatch(entries)}}`;
 }
 
-/** The columns of a run that it has from its beginning. */
+/** Columns of a run that are known from its start. */
 export function describeRun(run: Run): Record<string, unknown> {
   return {
     ...run.scope,

@@ -24,7 +24,7 @@ afterAll(async () => {
   await client[Symbol.asyncDispose]();
 });
 
-/** Calls that the structure does not have, or has as another tool. */
+/** Calls that the structure lacks, or has for another tool. */
 function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   return entries.flatMap((entry) => {
@@ -35,15 +35,15 @@ function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]
   });
 }
 
-/** Nodes that were visited although no edge leads there from what was visited, by the outcomes that were seen. */
+/** Visited nodes that no edge reaches from other visited nodes, given the observed outcomes. */
 function unexplainedVisits({ nodes, edges }: StaticStructure, { path, decisions, tasks }: Trace): string[] {
   const visited = new Set(path);
   const outcomes = new Set(decisions.map(({ nodeId, outcome }) => `${nodeId} ${outcome}`));
-  // A loop that found nothing to do, or a try around nothing that calls, leaves no entry and is passed through.
+  // A loop without iterations, or a try without calls, leaves no entry and is passed through.
   const silent = new Set(
     nodes.filter(({ type }) => ["loop", "try", "fork", "join"].includes(type)).map(({ id }) => id),
   );
-  // The body of a function has its place where it is called first; it is entered from every other call as well.
+  // A function's body is placed at its first call; every other call enters it as well.
   const inFunctions = new Set<string | undefined>(
     [...tasks, ...decisions].filter(({ loop }) => /(^|\/)h\d+:/.test(loop)).map(({ nodeId }) => nodeId),
   );
@@ -64,7 +64,7 @@ function unexplainedVisits({ nodes, edges }: StaticStructure, { path, decisions,
   return path.filter((id) => !isReached(id, new Set([id])));
 }
 
-test(`what ${PROGRAMS} random programs do is always a path of their structure`, async () => {
+test(`${PROGRAMS} random programs always follow a path of their structure`, async () => {
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const code = generateProgram({ seed, tools: ["kv:get"], types: seed % 2 === 0 });
     const answer = await scene.run(code);

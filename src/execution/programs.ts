@@ -20,9 +20,9 @@ import { type AnalysedPrograms, SyntaxFailure } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 import { looksSecret } from "./redact.ts";
 import type { NewProgram } from "./requests.ts";
-import type { ToolUse } from "./tool-source.ts";
+import type { PresetTool } from "./tool-source.ts";
 
-/** A capability together with what is needed to run it. */
+/** A capability ready to run. */
 export interface Runnable {
   readonly capability: Capability;
   readonly structure: StaticStructure;
@@ -30,9 +30,9 @@ export interface Runnable {
     | { readonly kind: "code"; readonly program: AnalysedProgram }
     | { readonly kind: "dag"; readonly dag: DagStructure }
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
-  /** What its text cannot be kept for as it is. */
+  /** Reasons why the program is not stored as a capability. */
   readonly warnings: readonly string[];
-  /** What else whoever asked for it should know. */
+  /** Further messages for the caller. */
   readonly notices: readonly string[];
 }
 
@@ -41,9 +41,9 @@ export interface ProgramsOptions {
   readonly registry: CapabilityRegistry;
   readonly analysed: AnalysedPrograms;
   readonly naming: () => {
-    /** Whether programs call the versions they were tested with, or always the newest. */
+    /** Version of nested capabilities: the one the program first succeeded with, or the latest. */
     readonly nested: "pinned" | "latest";
-    /** Whether a new program must be given a name. */
+    /** True if a new program needs a name. */
     readonly required: boolean;
   };
   readonly log: Logger;
@@ -51,7 +51,7 @@ export interface ProgramsOptions {
 
 const MAX_CACHED = 500;
 
-/** Programs and the capabilities they are. */
+/** Turns code, DAGs, tools and names into runnables, and stores new programs as drafts. */
 export class Programs {
   readonly #options: ProgramsOptions;
   readonly #bySource = new BoundedMap<string, Capability>(MAX_CACHED);
@@ -61,12 +61,12 @@ export class Programs {
     options.registry.onChange(() => this.#bySource.clear());
   }
 
-  /** Names, states and versions may have changed: they are read again. */
+  /** Clears cached names, states and versions. */
   forget(): void {
     this.#options.registry.forget();
   }
 
-  /** What a program wants in `args`. Nothing is known of one that cannot be read; whoever runs it is told why. */
+  /** Parameters of a program; empty for a syntax error, which the run reports. */
   parametersOf(code: string): JsonSchema {
     try {
       return this.#options.analysed.analyse(code).parameters;
@@ -101,13 +101,13 @@ export class Programs {
     return { capability, structure, body: { kind: "dag", dag }, warnings: [], notices };
   }
 
-  /** One tool, with some of its arguments given. */
-  async fromTool(asker: Asker, used: ToolUse, wanted: NewProgram): Promise<Runnable> {
+  /** A tool with some of its arguments preset. */
+  async fromTool(asker: Asker, used: PresetTool, wanted: NewProgram): Promise<Runnable> {
     const { capability, notices } = await this.#ensure(asker, wanted, this.#options.analysed.describeTool(used));
     return { ...this.toRunnable(capability), notices };
   }
 
-  /** By the name an agent or a person uses. */
+  /** Finds the capability by the name, already resolved or not, that an agent or a person gave. */
   async byName(asker: Asker, name: string | Resolved): Promise<Runnable> {
     const resolved = typeof name === "string" ? await this.#options.registry.resolve(asker, name) : name;
     const { capability, warning } = resolved;
@@ -117,7 +117,7 @@ export class Programs {
     return { ...this.toRunnable(capability), notices };
   }
 
-  /** By the name a program uses, in the version it was tested with. */
+  /** Resolves the name in a program's call, in the version it is pinned to. */
   async nested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
     this.#logAlias(await this.#options.registry.resolve(asker, name, { inCode: true }));
     return this.#findNested(asker, caller, name);
@@ -147,7 +147,7 @@ export class Programs {
     }
   }
 
-  /** All tools it can reach, through the capabilities it calls too. */
+  /** Collects the tools it can reach, including those of called capabilities. */
   async reachableTools(asker: Asker, runnable: Runnable): Promise<ReadonlySet<string>> {
     const tools = new Set<string>();
     const seen = new Set<string>();
@@ -159,7 +159,7 @@ export class Programs {
       for (const tool of capability.toolsUsed) tools.add(tool);
       if (body.kind !== "code") return;
       for (const name of body.program.capabilities) {
-        const nested = await this.#findNested(asker, capability, name).catch(() => undefined); // the call itself will say so
+        const nested = await this.#findNested(asker, capability, name).catch(() => undefined); // unknown names fail at the call
         if (nested !== undefined) await visit(nested);
       }
     };
@@ -182,7 +182,7 @@ export class Programs {
     this.#options.log.warn({ capability: displayName }, message);
   }
 
-  /** Code of another organisation runs as a program of one's own, under one's own rules. */
+  /** Runs another organisation's code as a program of the caller's own, under the caller's rules. */
   #copy(asker: Asker, { source, fqdn }: Capability): Promise<Runnable> {
     switch (source.type) {
       case "code":
@@ -264,4 +264,4 @@ function nameMissing(): PmlError {
 }
 
 const SECRET_WARNING =
-  "The program contains what looks like a secret. It ran, but is not kept as a capability: pass secrets in args, or give them to the server in its configuration.";
+  "The program seems to contain a secret. It ran, but is not stored as a capability: pass secrets in args, or give them to the server in its configuration.";

@@ -7,42 +7,44 @@ import { LEASE_SECONDS } from "./runner.ts";
 
 export interface RecoveryOptions {
   readonly db: Db;
-  /** Gateways of other scopes have other servers, and go on with their own runs. */
+  /** Only this scope's runs: gateways of other scopes have other servers and recover their own. */
   readonly scope: Scope;
   readonly engine: Engine;
-  /** Other processes may be alive and working on theirs. */
+  /** True if other live processes may own runs in the same database. */
   readonly shared: boolean;
   readonly log: Logger;
 }
 
-const LOOK_EVERY_MS = 5_000;
+const RENEW_INTERVAL_MS = 5_000;
 
 /**
- * Goes on with runs whose process died, at start and, where several processes share the database, from
- * time to time. Nobody waits for their answers, but what they do and how they end is kept.
+ * Resumes runs whose process died: at start, and periodically if several processes share the database. No caller
+ * waits for their answers, but their effects and outcomes are stored.
  */
 export function recoverRuns({ db, scope, engine, shared, log }: RecoveryOptions): AsyncDisposable {
   const ending = new AbortController();
   const lease = { owner: engine.runner.owner, seconds: LEASE_SECONDS };
   const resumeAbandoned = async (): Promise<void> => {
     for (const run of await claimAbandonedRuns(db, scope, { ...lease, waitForLease: shared })) {
-      log.info({ run: run.id, intent: run.intent }, "going on with a run that was interrupted");
+      log.info({ run: run.id, intent: run.intent }, "resuming an interrupted run");
       const caller = { principal: run.principal, client: run.client };
       engine
         .continueRun(run.scope, run.id, { caller, signal: ending.signal })
-        .then(({ status }) => log.info({ run: run.id, status }, "the interrupted run was gone on with"))
-        .catch((error: unknown) => log.error({ run: run.id, error: String(error) }, "the run cannot be gone on with"));
+        .then(({ status }) => log.info({ run: run.id, status }, "the interrupted run was resumed"))
+        .catch((error: unknown) =>
+          log.error({ run: run.id, error: String(error) }, "the interrupted run cannot be resumed"),
+        );
     }
   };
-  const look = async (): Promise<void> => {
+  const renewAndResume = async (): Promise<void> => {
     await renewLeases(db, lease);
     if (shared) await resumeAbandoned();
   };
   const report = (error: unknown): void => log.warn({ error: String(error) }, "looking for interrupted runs failed");
   let working = resumeAbandoned().catch(report);
   const timer = setInterval(() => {
-    working = working.then(look).catch(report);
-  }, LOOK_EVERY_MS).unref();
+    working = working.then(renewAndResume).catch(report);
+  }, RENEW_INTERVAL_MS).unref();
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -22,7 +22,7 @@ test.each([
   expect(looksSecret(text)).toBe(false);
 });
 
-test("redacts by key and by form, and nothing else", () => {
+test("redacts by key and by pattern, and nothing else", () => {
   const clean = { path: "a", nested: [{ monkey: "banana", tokens: 5 }] };
   expect(redact(clean)).toBe(clean);
   expect(redact({ apiKey: "x", user: { password: "y", name: "z" }, url: "ftp://a:b@c" })).toEqual({

@@ -6,7 +6,7 @@ const SECRET_KEY =
   /^(?:.*[_-])?(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|private[_-]?key|authorization|cookie|credential|credentials)$/i;
 const CAMEL_SECRET_KEY = /(?:Password|Secret|Token|ApiKey|PrivateKey|Authorization|Credentials?)$/;
 
-/** Forms that are secrets wherever they stand. */
+/** Patterns of secrets in any text. */
 const SECRET_TEXT = new RegExp(
   [
     String.raw`\b(?:sk|pk|rk)[-_](?:live|test|ant|proj|or)?[-_]?[A-Za-z0-9_-]{16,}`,
@@ -19,7 +19,7 @@ const SECRET_TEXT = new RegExp(
   ].join("|"),
   "g",
 );
-/** `scheme://user:password@host` keeps everything but the password. */
+/** Matches the password in `scheme://user:password@host`. */
 const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/]+:)[^\s@/]+(?=@)/gi;
 
 export function looksSecret(text: string): boolean {
@@ -30,7 +30,7 @@ export function redactText(text: string): string {
   return text.replace(SECRET_TEXT, REDACTED).replace(URL_PASSWORD, `$1${REDACTED}`);
 }
 
-/** The value without what looks like a secret, by its key or by its form. The same object when there is none. */
+/** Replaces secrets, recognised by key or pattern. Returns the same object if there are none. */
 export function redact(value: JsonValue): JsonValue {
   if (typeof value === "string") return redactText(value);
   if (typeof value !== "object" || value === null) return value;

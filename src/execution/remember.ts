@@ -15,7 +15,7 @@ import { BoundedMap } from "../base/bounded-map.ts";
 import type { Runnable } from "./programs.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { redact, redactText } from "./redact.ts";
-import type { Ended } from "./run-session.ts";
+import type { RunEnd } from "./run-session.ts";
 import type { LogLine, Run } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
@@ -23,7 +23,7 @@ export interface MemoryOptions {
   readonly db: Db;
   readonly keeper: RunKeeper;
   readonly resultSeconds: number;
-  /** Values beyond this are kept as long as results are, and not in the journal. */
+  /** Larger values are replaced by a preview; the full ones expire with the results. */
   readonly maxValueBytes: number;
 }
 
@@ -31,7 +31,7 @@ export interface EndedRun {
   readonly run: Run;
   readonly runnable: Runnable;
   readonly journal: Journal;
-  readonly ended: Exclude<Ended, { kind: "parked" }>;
+  readonly ended: Exclude<RunEnd, { kind: "parked" }>;
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
   readonly nested: CalledCapabilities;
@@ -49,7 +49,7 @@ export type CalledCapabilities = ReadonlyMap<string, CalledCapability>;
 
 const MAX_PERMISSION_SETS = 500;
 
-/** Keeps what a run did and what can be learned from it. */
+/** Stores finished runs and learns from them. */
 export class Memory {
   readonly #options: MemoryOptions;
   readonly #schemas = new Map<string, InferredSchema>();
@@ -65,7 +65,7 @@ export class Memory {
     const trace = buildTrace(journal.entries, runnable.structure);
     const finished = this.#describe(ended, trace);
     await this.#options.keeper.finish(finished);
-    await this.#learnShapes(ended, trace);
+    await this.#learnSchemas(ended, trace);
     await this.#keepPermissions(ended);
     return trace;
   }
@@ -95,7 +95,7 @@ export class Memory {
       logs: logs.map(({ level, text }) => ({ level, text: redactText(text) })),
       trace: { ...trace, tasks: trace.tasks.map(redactTask) },
       durationMs,
-      entries: journal.entries.map((entry) => this.#keepable(entry)),
+      entries: journal.entries.map((entry) => this.#forStorage(entry)),
       edges: learnedEdges(runnable, trace, nested),
       calledCapabilities: [...new Map([...nested.values()].map((each) => [each.id, each])).values()].filter(
         ({ id }) => id !== run.recordId,
@@ -106,9 +106,9 @@ export class Memory {
     };
   }
 
-  /** Without secrets, and without what is too large to be kept for long. */
-  #keepable(entry: JournalEntry): JournalEntry {
-    if (entry.kind === "call") return keepCall(entry, this.#shorten(redact(entry.args)));
+  /** Redacts an entry and shortens large values. */
+  #forStorage(entry: JournalEntry): JournalEntry {
+    if (entry.kind === "call") return withArguments(entry, this.#shorten(redact(entry.args)));
     if (entry.kind !== "answer" || !entry.outcome.ok) return entry;
     const value = this.#shorten(redact(entry.outcome.value));
     return value === entry.outcome.value ? entry : { ...entry, outcome: { ok: true, value } };
@@ -121,8 +121,8 @@ export class Memory {
     return { $oversized: text.length, preview: text.slice(0, 240) };
   }
 
-  /** Only values of a new shape are written; after a few runs there are none. */
-  async #learnShapes({ run, ended }: EndedRun, trace: Trace): Promise<void> {
+  /** Writes only schemas that a value widens; after a few runs none does. */
+  async #learnSchemas({ run, ended }: EndedRun, trace: Trace): Promise<void> {
     const seen = trace.tasks.flatMap(({ tool, kind, result }) =>
       kind === "tool" && result !== undefined ? [[tool, inferSchema(result)] as const] : [],
     );
@@ -140,7 +140,7 @@ export class Memory {
   }
 }
 
-function keepCall(entry: CallEntry, args: JsonValue): CallEntry {
+function withArguments(entry: CallEntry, args: JsonValue): CallEntry {
   return args === entry.args ? entry : { ...entry, args };
 }
 

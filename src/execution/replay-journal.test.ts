@@ -21,7 +21,7 @@ const at = (node: string, loop = "", args: object = {}): Parameters<Replay["find
 });
 
 describe("Replay", () => {
-  test("finds answers by node and loop, whatever the order of the calls", () => {
+  test("finds answers by node and loop, in any order of calls", () => {
     const replay = new Replay([
       call(0, "n1", { loop: "l1:0" }),
       call(1, "n1", { loop: "l1:1" }),
@@ -33,7 +33,7 @@ describe("Replay", () => {
     expect(replay.find(at("n1", "l1:2"))).toEqual({ kind: "new" });
   });
 
-  test("takes several calls at one place in their order", () => {
+  test("matches several calls at one site in order", () => {
     const replay = new Replay([call(0, "n1"), answer(1, 0, "a"), call(2, "n1"), answer(3, 2, "b")]);
     expect(replay.find(at("n1"))).toMatchObject({ answer: { outcome: { value: "a" } } });
     expect(replay.find(at("n1"))).toMatchObject({ answer: { outcome: { value: "b" } } });
@@ -44,14 +44,14 @@ describe("Replay", () => {
     expect(new Replay([call(0, "n1")]).find(at("n1"))).toMatchObject({ kind: "ambiguous", call: { seq: 0 } });
   });
 
-  test("another tool or other arguments at the same place are a divergence", () => {
+  test("another tool or other arguments at the same site are a divergence", () => {
     const other = { ...at("n1"), target: target("fs:write") };
     expect(new Replay([call(0, "n1")]).find(other)).toMatchObject({ kind: "diverged" });
     const replay = new Replay([call(0, "n1", { args: { path: "a" } })]);
     expect(replay.find(at("n1", "", { path: "b" }))).toMatchObject({ kind: "diverged" });
   });
 
-  test("feeds answers back in the order in which they came, and what is new after them", async () => {
+  test("replays answers in recorded order, and new calls after them", async () => {
     const replay = new Replay([call(0, "n1"), call(1, "n2"), answer(2, 1, "two"), answer(3, 0, "one")]);
     const order: string[] = [];
     const feed = async (node: string): Promise<void> => {
@@ -65,7 +65,7 @@ describe("Replay", () => {
     expect(order).toEqual(["n2", "n1", "new"]);
   });
 
-  test("knows which decisions the journal has", () => {
+  test("consumes recorded decisions", () => {
     const replay = new Replay([{ kind: "decision", seq: 0, node: "d1", loop: "", outcome: "true" }]);
     expect(replay.hasDecision("d1", "")).toBe(true);
     expect(replay.hasDecision("d1", "")).toBe(false);

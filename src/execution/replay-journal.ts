@@ -3,13 +3,13 @@ import type { JsonValue } from "../base/json.ts";
 import type { AnswerEntry, CallEntry, CallTarget, JournalEntry } from "./journal.ts";
 
 export type ReplayVerdict =
-  /** Not in the journal: it is made for the first time. */
+  /** Not in the journal: a first call. */
   | { readonly kind: "new" }
-  /** Made before, and answered: the answer is fed back. */
+  /** Recorded with its answer, which is replayed. */
   | { readonly kind: "answered"; readonly answer: AnswerEntry }
-  /** Begun before the run was interrupted; nobody knows whether it happened. */
+  /** Recorded without an answer: the run was interrupted, and the call may or may not have happened. */
   | { readonly kind: "ambiguous"; readonly call: CallEntry }
-  /** Something else was called at this place before: the program is not what it was. */
+  /** Another call was recorded at this call site: the program has changed. */
   | { readonly kind: "diverged"; readonly recorded: CallEntry };
 
 export interface ReplayedCall {
@@ -19,7 +19,7 @@ export interface ReplayedCall {
   readonly args: JsonValue;
 }
 
-/** What is already known of a run that is gone on with, by place in the program. */
+/** Recorded calls and answers of a resumed run, by call site. */
 export class Replay {
   readonly #calls: ReadonlyMap<string, CallEntry[]>;
   readonly #answers: ReadonlyMap<number, AnswerEntry>;
@@ -41,7 +41,7 @@ export class Replay {
     if (this.#order.length === 0) this.#caughtUp.resolve();
   }
 
-  /** Calls at the same place count in the order in which they are made. */
+  /** Matches calls at the same site in order. */
   find(call: ReplayedCall): ReplayVerdict {
     const recorded = this.#calls.get(placeKey(call.node, call.loop))?.shift();
     if (recorded === undefined) return { kind: "new" };
@@ -50,7 +50,7 @@ export class Replay {
     return answer === undefined ? { kind: "ambiguous", call: recorded } : { kind: "answered", answer };
   }
 
-  /** Whether this decision is one the journal has already. */
+  /** Consumes a recorded decision; returns false if there is none left. */
   hasDecision(node: string, loop: string): boolean {
     const key = placeKey(node, loop);
     const left = this.#decisions.get(key) ?? 0;
@@ -58,11 +58,11 @@ export class Replay {
     return left > 0;
   }
 
-  /** Resolves when it is this answer's turn: answers are fed back in the order in which they came. */
+  /** Resolves when this answer is next: answers are replayed in recorded order. */
   async turnOf(answer: AnswerEntry): Promise<void> {
     const position = this.#order.indexOf(answer);
     if (position !== this.#delivered) await new Promise<void>((resolve) => this.#turns.set(position, resolve));
-    // The next one must not be fed back before this one has been: promises settle in a later turn of the loop.
+    // Waits a turn of the event loop, so that the promise of this answer settles before the next one.
     setImmediate(() => {
       this.#delivered++;
       this.#turns.get(this.#delivered)?.();
@@ -70,7 +70,7 @@ export class Replay {
     });
   }
 
-  /** Resolves when every recorded answer was fed back; what is new must not overtake them. */
+  /** Resolves when every recorded answer was replayed; new calls must not overtake them. */
   get caughtUp(): Promise<void> {
     return this.#caughtUp.promise;
   }
@@ -80,7 +80,7 @@ function isSameCall(recorded: CallEntry, call: ReplayedCall): boolean {
   return describeTarget(recorded.target) === describeTarget(call.target) && isDeepStrictEqual(recorded.args, call.args);
 }
 
-/** The id of a nested run is chosen when it is first called, so it does not count. */
+/** Ignores the id of a nested run, which is chosen at its first call. */
 function describeTarget(target: CallTarget): string {
   switch (target.kind) {
     case "tool":

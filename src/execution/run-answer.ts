@@ -5,16 +5,16 @@ import { PREVIEW_LENGTH } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
 import type { ExecuteAnswer, PlannedCall, TaskReport } from "./requests.ts";
-import type { Ended } from "./run-session.ts";
+import type { RunEnd } from "./run-session.ts";
 import type { LogLine, Run, RunError, StoredRun } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
-/** What is known of a run when it is told about. */
-export interface Told {
+/** Everything known about a run at the time of its answer. */
+export interface RunReport {
   readonly run: Run;
   readonly runnable: Runnable;
   readonly started: number;
-  /** Whether it was asked for by its name. */
+  /** True if the run was requested by capability name. */
   readonly byName?: boolean;
   readonly trace?: Trace;
   readonly entries?: readonly JournalEntry[];
@@ -22,8 +22,8 @@ export interface Told {
   readonly warnings?: readonly string[];
 }
 
-export type Stop =
-  | { readonly kind: "ended"; readonly ended: Exclude<Ended, { kind: "parked" }> }
+export type ReportedOutcome =
+  | { readonly kind: "ended"; readonly ended: Exclude<RunEnd, { kind: "parked" }> }
   | { readonly kind: "over"; readonly run: StoredRun }
   | { readonly kind: "waiting"; readonly approval: Approval }
   | { readonly kind: "layer" }
@@ -31,30 +31,30 @@ export type Stop =
 
 interface DryRunReport {
   readonly plan: readonly PlannedCall[];
-  /** Tools of the program that it did not come to. */
+  /** Tools of the program that the dry run did not reach. */
   readonly possible: readonly string[];
-  /** How it would end, where everything it asked for was known. */
-  readonly outcome: Exclude<Ended, { kind: "parked" }> | undefined;
+  /** How the run would end, if all answers were known. */
+  readonly outcome: Exclude<RunEnd, { kind: "parked" }> | undefined;
 }
 
-export function toAnswer(told: Told, stop: Stop): ExecuteAnswer {
-  const base = describe(told);
-  switch (stop.kind) {
+export function toAnswer(report: RunReport, outcome: ReportedOutcome): ExecuteAnswer {
+  const base = describe(report);
+  switch (outcome.kind) {
     case "ended":
-      return { ...base, ...describeEnd(stop.ended) };
+      return { ...base, ...describeEnd(outcome.ended) };
     case "over":
-      return { ...base, ...describeOver(stop.run) };
+      return { ...base, ...describeOver(outcome.run) };
     case "layer":
       return { ...base, status: "layer_complete" };
     case "dry_run": {
-      const { plan, possible, outcome } = stop;
+      const { plan, possible, outcome: foreseen } = outcome;
       const { workflowId: _none, traceId: _neither, ...rest } = base;
-      const end = outcome === undefined ? {} : describeEnd(outcome);
+      const end = foreseen === undefined ? {} : describeEnd(foreseen);
       return { ...rest, ...end, status: "dry_run", plan, possible };
     }
     case "waiting":
     default: {
-      const { id, tools, reasons, expiresAt } = stop.approval;
+      const { id, tools, reasons, expiresAt } = outcome.approval;
       const asked = tools.filter(({ decision }) => decision === "ask").map(({ tool }) => tool);
       const approval = { id, tools: asked, reasons, expiresAt: expiresAt.toISOString() };
       return { ...base, status: "approval_required", approval };
@@ -62,13 +62,13 @@ export function toAnswer(told: Told, stop: Stop): ExecuteAnswer {
   }
 }
 
-/** A plan that was not permitted has no run to go on with. */
-export function refusalAnswer(told: Told, error: RunError): ExecuteAnswer {
-  const { workflowId: _none, traceId: _neither, ...base } = describe(told);
+/** Answer for a denied plan, which has no run to continue. */
+export function refusalAnswer(report: RunReport, error: RunError): ExecuteAnswer {
+  const { workflowId: _none, traceId: _neither, ...base } = describe(report);
   return { ...base, status: "error", error };
 }
 
-function describe({ run, runnable, started, byName = false, trace, entries, logs = [], warnings = [] }: Told) {
+function describe({ run, runnable, started, byName = false, trace, entries, logs = [], warnings = [] }: RunReport) {
   const { capability, structure } = runnable;
   const done = trace ?? (entries === undefined ? undefined : buildTrace(entries, structure));
   return {
@@ -91,7 +91,7 @@ function describe({ run, runnable, started, byName = false, trace, entries, logs
 
 const MODES = { code: "direct", dag: "dag", tool: "call_by_name" } as const;
 
-function describeEnd(ended: Exclude<Ended, { kind: "parked" }>) {
+function describeEnd(ended: Exclude<RunEnd, { kind: "parked" }>) {
   if (ended.kind === "returned") return { status: "success", result: ended.value } as const;
   const error = ended.kind === "failed" ? ended.error : CANCELLED;
   return { status: "error", error } as const;

@@ -42,7 +42,7 @@ describe.each(engines)("Engine on %s", (kind) => {
   });
   afterAll(() => client[Symbol.asyncDispose]());
 
-  test("asks again about a tool that is another one by the time it is called", async () => {
+  test("asks again about a tool that changed before its call", async () => {
     const scene = await createEngineScene(client, sandbox);
     const asked = await scene.run(`return (await mcp.kv.add({ key: "stale" })).done`);
     await decide(scene, asked, "approve");
@@ -50,14 +50,14 @@ describe.each(engines)("Engine on %s", (kind) => {
     const again = await go(scene, asked);
     expect(again.status).toBe("approval_required");
     expect(scene.calls).toEqual([]);
-    // the call was approved; the plan with the tool as it is now is another one, and asked about as a whole
+    // the call was approved; the changed tool makes it another plan, which is asked about as a whole
     await decide(scene, again, "approve");
     const whole = await go(scene, again);
     await decide(scene, whole, "approve");
     expect(resultOf(await go(scene, whole))).toBe(1);
   });
 
-  test("runs code, keeps the journal, and learns paths and decisions", async () => {
+  test("runs code, stores the journal, and learns paths and decisions", async () => {
     const scene = await createEngineScene(client, sandbox);
     const code = `
       const a = await mcp.kv.get({ key: args.key });
@@ -111,7 +111,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(scene.calls).toEqual([]);
   });
 
-  test("a computed name stops the run in the middle, which then goes on without repeating anything", async () => {
+  test("a computed name parks the run, which then resumes without repeating anything", async () => {
     const scene = await createEngineScene(client, sandbox);
     const code = `
       const first = await mcp.kv.get({ key: "before" });
@@ -129,7 +129,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(scene.calls).toEqual([`kv:get {"key":"before"}`, `kv:add {"key":"dynamic"}`]);
   });
 
-  test("stops between layers and goes on where it stopped, loops and parallel calls included", async () => {
+  test("parks between layers and resumes there, loops and parallel calls included", async () => {
     const scene = await createEngineScene(client, sandbox);
     const code = `
       const out = [];
@@ -145,7 +145,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(scene.calls).toHaveLength(4);
   });
 
-  test("capabilities call capabilities; a stop inside stops and resumes all of them", async () => {
+  test("capabilities call capabilities; a nested park parks and resumes all of them", async () => {
     const scene = await createEngineScene(client, sandbox);
     await scene.run(`return (await mcp.kv.get({ key: args.n })).value * 2`, {
       args: { n: 1 },
@@ -166,7 +166,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     });
   });
 
-  test("a dry run calls nothing, and uses what earlier runs were answered", async () => {
+  test("a dry run calls nothing, and uses recorded answers", async () => {
     const scene = await createEngineScene(client, sandbox);
     const code = `const a = await mcp.kv.get({ key: "dry" }); if (a.value) await mcp.kv.drop({ key: a.value }); return a;`;
     const unknown = await scene.run(code, { options: { dryRun: true } });
@@ -190,7 +190,7 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(scene.calls).toEqual([]);
   });
 
-  test("secrets and large values are not kept", async () => {
+  test("secrets and large values are not stored", async () => {
     const scene = await createEngineScene(client, sandbox);
     const token = `ghp_${"a1".repeat(18)}`;
     const code = `await mcp.kv.get({ key: args.apiKey }); await mcp.kv.get({ key: "y".repeat(5000) }); return "ok"`;

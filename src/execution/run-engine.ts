@@ -5,7 +5,7 @@ import type { Asker, Scope } from "../registry/scope.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import { refusalAnswer, toAnswer, type Told } from "./run-answer.ts";
+import { refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
 import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
 import { Journal } from "./journal.ts";
@@ -31,15 +31,15 @@ export interface EngineOptions extends RunnerOptions {
   readonly registry: CapabilityRegistry;
 }
 
-/** How a run reaches whoever asked for it. */
-export interface Reach {
+/** The caller of a run, and the signal that cancels it. */
+export interface RunContext {
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
 }
 
 const JOURNALS_FOR_DRY_RUNS = 5;
 
-/** Parse, ask, run, remember. */
+/** Executes requests: analyses, decides, runs, stores. */
 export class Engine {
   readonly programs: Programs;
   readonly runner: Runner;
@@ -54,29 +54,29 @@ export class Engine {
     this.runner = new Runner(options, this.programs, this.#approver);
   }
 
-  async execute(scope: Scope, request: ExecuteRequest, reach: Reach): Promise<ExecuteAnswer> {
+  async execute(scope: Scope, request: ExecuteRequest, context: RunContext): Promise<ExecuteAnswer> {
     const started = performance.now();
-    const asker = { scope, principal: reach.caller.principal, client: reach.caller.client };
+    const asker = { scope, principal: context.caller.principal, client: context.caller.client };
     const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
-    const run = newRun(scope, runnable, { request, args, caller: reach.caller });
-    const told = { run, runnable, started, byName: request.kind === "capability" };
-    if (request.options.dryRun === true) return this.#dryRun(told, reach);
+    const run = newRun(scope, runnable, { request, args, caller: context.caller });
+    const report = { run, runnable, started, byName: request.kind === "capability" };
+    if (request.options.dryRun === true) return this.#dryRun(report, context);
     const tools = await this.programs.reachableTools(asker, runnable);
-    const verdict = await this.#approver.decide(run, runnable, { tools, caller: reach.caller });
-    if (verdict.kind === "denied") return refusalAnswer(told, verdict.error);
+    const verdict = await this.#approver.decide(run, runnable, { tools, caller: context.caller });
+    if (verdict.kind === "denied") return refusalAnswer(report, verdict.error);
     if (verdict.kind === "waiting") {
       await parkRun(this.#options.db, run, { entries: [], approvalId: verdict.approval.id });
-      return toAnswer(told, { kind: "waiting", approval: verdict.approval });
+      return toAnswer(report, { kind: "waiting", approval: verdict.approval });
     }
     const { plan } = verdict;
     return this.#start(
-      { ...reach, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded: [], depth: 0 },
-      told,
+      { ...context, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded: [], depth: 0 },
+      report,
     );
   }
 
-  /** Why a capability cannot be run at once, with these arguments and without asking anybody; undefined where it can. */
+  /** Reason why a capability cannot run at once with these arguments, without asking anyone; undefined if it can. */
   async whyNotAtOnce(scope: Scope, request: ExecuteRequest, caller: RunCaller): Promise<string | undefined> {
     try {
       const asker = { scope, principal: caller.principal, client: caller.client };
@@ -93,83 +93,83 @@ export class Engine {
     }
   }
 
-  /** Goes on with a run that waits, or tells how it ended. Never decides anything in a person's place. */
-  async continueRun(scope: Scope, runId: string, reach: Reach): Promise<ExecuteAnswer> {
+  /** Resumes a parked run, or returns the outcome of a finished one. Never decides in a person's place. */
+  async continueRun(scope: Scope, runId: string, context: RunContext): Promise<ExecuteAnswer> {
     const started = performance.now();
-    const run = await this.#findRun(scope, runId, reach.caller);
+    const run = await this.#findRun(scope, runId, context.caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
-    const told = { run, runnable, started };
+    const report = { run, runnable, started };
     const active = this.#active.get(runId);
     if (active !== undefined) return active;
-    return isOver(run) ? toAnswer(told, { kind: "over", run }) : this.#resume(run, told, reach);
+    return isOver(run) ? toAnswer(report, { kind: "over", run }) : this.#resume(run, report, context);
   }
 
-  /** Ends a run that waits. */
+  /** Cancels a parked run. */
   async abandonRun(scope: Scope, runId: string, caller: RunCaller): Promise<ExecuteAnswer> {
     const run = await this.#findRun(scope, runId, caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
-    const told = { run, runnable, started: performance.now() };
-    return isOver(run) ? toAnswer(told, { kind: "over", run }) : this.#end(told, { kind: "cancelled" });
+    const report = { run, runnable, started: performance.now() };
+    return isOver(run) ? toAnswer(report, { kind: "over", run }) : this.#end(report, { kind: "cancelled" });
   }
 
-  async #resume(run: StoredRun, told: Told, reach: Reach): Promise<ExecuteAnswer> {
-    const { runnable } = told;
+  async #resume(run: StoredRun, report: RunReport, context: RunContext): Promise<ExecuteAnswer> {
+    const { runnable } = report;
     const tools = await this.programs.reachableTools(run, runnable);
-    const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: reach.caller });
-    if (verdict.kind === "denied") return this.#end(told, { kind: "failed", error: verdict.error });
-    if (verdict.kind === "waiting") return toAnswer(told, { kind: "waiting", approval: verdict.approval });
+    const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: context.caller });
+    if (verdict.kind === "denied") return this.#end(report, { kind: "failed", error: verdict.error });
+    if (verdict.kind === "waiting") return toAnswer(report, { kind: "waiting", approval: verdict.approval });
     await this.#claim(run);
     const recorded = await readJournal(this.#options.db, run.scope, run.id);
     const { plan } = verdict;
     return this.#start(
-      { ...reach, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded, depth: 0 },
-      told,
+      { ...context, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded, depth: 0 },
+      report,
     );
   }
 
-  /** One process goes on with a run, whoever else tries to. */
+  /** Claims the run, so that only one process resumes it. */
   async #claim(run: StoredRun): Promise<void> {
     const { owner } = this.runner;
     const lease = { owner, seconds: LEASE_SECONDS };
     const isOurs = run.state === "parked" ? await claimParkedRun(this.#options.db, run, lease) : run.owner === owner;
     if (isOurs) return;
-    throw new PmlError("run_in_progress", `The run ${run.id} is under way`, {
-      hint: "Ask again in a moment; it will tell how it ended.",
+    throw new PmlError("run_in_progress", `The run ${run.id} is in progress`, {
+      hint: "Ask again in a moment to get its outcome.",
     });
   }
 
-  #start(progress: RunInProgress, told: Told): Promise<ExecuteAnswer> {
+  #start(progress: RunInProgress, report: RunReport): Promise<ExecuteAnswer> {
     const { id } = progress.run;
-    const answer = this.#runToAnswer(progress, told).finally(() => this.#active.delete(id));
+    const answer = this.#runToAnswer(progress, report).finally(() => this.#active.delete(id));
     this.#active.set(id, answer);
     return answer;
   }
 
-  async #runToAnswer(progress: RunInProgress, told: Told): Promise<ExecuteAnswer> {
+  async #runToAnswer(progress: RunInProgress, report: RunReport): Promise<ExecuteAnswer> {
     const { run, runnable, plan } = progress;
-    const remembered = await this.runner.answerFromMemory(progress);
+    const remembered = await this.runner.findCachedResult(progress);
     if (remembered?.ok === true) {
       const ended = { kind: "returned", value: remembered.value } as const;
-      return toAnswer(await this.#name(told), { kind: "ended", ended });
+      return toAnswer(await this.#name(report), { kind: "ended", ended });
     }
     const { session, result, nested } = await this.runner.run(progress);
     const { ended, logs, warnings } = result;
     const { journal } = session;
-    if (ended.kind === "parked") return this.#park(progress, told, { journal, reason: ended.reason });
+    if (ended.kind === "parked") return this.#park(progress, report, { journal, reason: ended.reason });
     const { permissions } = plan;
-    const end = { run, runnable, journal, logs, ended, nested, permissions, started: told.started };
+    const end = { run, runnable, journal, logs, ended, nested, permissions, started: report.started };
     const trace = await this.runner.remember(end);
-    await this.runner.keepForMemory(progress, result);
-    const named = ended.kind === "returned" ? await this.#name(told) : told;
+    await this.runner.cacheResult(progress, result);
+    const named = ended.kind === "returned" ? await this.#name(report) : report;
     return toAnswer({ ...named, trace, logs, warnings }, { kind: "ended", ended });
   }
 
-  /** A program that succeeded gets the name that was asked for. What it did stays done if that is gone meanwhile. */
-  async #name(told: Told): Promise<Told> {
-    const { run, runnable } = told;
+  /** Names a program that succeeded. If the name was taken meanwhile, the result stands and a notice says so. */
+  async #name(report: RunReport): Promise<RunReport> {
+    const { run, runnable } = report;
     const { capability } = runnable;
     const { naming } = run.options;
-    if (naming === undefined || runnable.warnings.length > 0 || !isUnnamed(capability.displayName)) return told;
+    if (naming === undefined || runnable.warnings.length > 0 || !isUnnamed(capability.displayName)) return report;
     const program = {
       asker: run,
       id: capability.id,
@@ -181,42 +181,42 @@ export class Engine {
     try {
       const { record } = await this.#options.registry.nameProgram(program);
       const { id, version, displayName, fqdn } = record;
-      return { ...told, runnable: { ...runnable, capability: { ...capability, id, version, displayName, fqdn } } };
+      return { ...report, runnable: { ...runnable, capability: { ...capability, id, version, displayName, fqdn } } };
     } catch (error) {
       if (!(error instanceof PmlError)) throw error;
       notices.push(`${error.message}; the program is kept as ${capability.displayName}`);
-      return { ...told, runnable: { ...runnable, notices } };
+      return { ...report, runnable: { ...runnable, notices } };
     }
   }
 
-  /** A client that can ask a person does so at once; then the run simply goes on. */
+  /** Parks a run and requests an approval; a decision through the client resumes it at once. */
   async #park(
     { run, runnable, caller, signal }: RunInProgress,
-    told: Told,
+    report: RunReport,
     { journal, reason }: { journal: Journal; reason: Parameters<Approver["requestFor"]>[2]["reason"] },
   ): Promise<ExecuteAnswer> {
     const { db } = this.#options;
     const approval = await this.#approver.requestFor(run, runnable, { reason, caller });
     const entries = await journal.close();
     await parkRun(db, run, { entries, approvalId: approval?.id });
-    if (approval === undefined) return toAnswer({ ...told, entries: journal.entries }, { kind: "layer" });
+    if (approval === undefined) return toAnswer({ ...report, entries: journal.entries }, { kind: "layer" });
     if (approval.state !== "pending")
-      return this.#resume(await this.#findRun(run.scope, run.id, caller), told, { caller, signal });
-    return toAnswer({ ...told, entries: journal.entries }, { kind: "waiting", approval });
+      return this.#resume(await this.#findRun(run.scope, run.id, caller), report, { caller, signal });
+    return toAnswer({ ...report, entries: journal.entries }, { kind: "waiting", approval });
   }
 
-  /** Ends a run that waits, without running it. */
-  async #end(told: Told, ended: EndedRun["ended"]): Promise<ExecuteAnswer> {
-    const { run, runnable, started } = told;
+  /** Ends a parked run without resuming it. */
+  async #end(report: RunReport, ended: EndedRun["ended"]): Promise<ExecuteAnswer> {
+    const { run, runnable, started } = report;
     const { db, keeper } = this.#options;
     const journal = new Journal((entries) => keeper.note(run, entries), await readJournal(db, run.scope, run.id));
     const trace = await this.runner.remember({ run, runnable, journal, ended, logs: [], nested: new Map(), started });
-    return toAnswer({ ...told, trace }, { kind: "ended", ended });
+    return toAnswer({ ...report, trace }, { kind: "ended", ended });
   }
 
-  /** What would be called, with which permissions. Nothing is, and nothing is kept. */
-  async #dryRun(told: Told, { signal }: Reach): Promise<ExecuteAnswer> {
-    const { run, runnable } = told;
+  /** Lists the calls a program would make and their permissions. Calls and stores nothing. */
+  async #dryRun(report: RunReport, { signal }: RunContext): Promise<ExecuteAnswer> {
+    const { run, runnable } = report;
     const { db, sandbox, limits, tools } = this.#options;
     const stop = new AbortController();
     const recent = await listRuns(db, run.scope, {
@@ -237,7 +237,7 @@ export class Engine {
       node.type === "task" && !reached.has(node.id) ? [node.tool] : [],
     );
     const outcome = ended.kind === "cancelled" ? undefined : ended;
-    return toAnswer(told, { kind: "dry_run", plan: host.plan, possible: [...new Set(possible)], outcome });
+    return toAnswer(report, { kind: "dry_run", plan: host.plan, possible: [...new Set(possible)], outcome });
   }
 
   #find(asker: Asker, request: ExecuteRequest): Promise<Runnable> {
@@ -254,7 +254,7 @@ export class Engine {
     }
   }
 
-  /** Of another principal it is as if there were none. */
+  /** Reports another principal's run as missing. */
   async #findRun(scope: Scope, runId: string, { principal }: RunCaller): Promise<StoredRun> {
     const run = await findRun(this.#options.db, scope, runId);
     if (run === undefined || run.principal !== principal)

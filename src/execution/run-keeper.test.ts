@@ -9,10 +9,10 @@ import { readUsage } from "../registry/capability-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote } from "./note-store.ts";
-import { directly, openRunKeeper } from "./run-keeper.ts";
+import { createDirectKeeper, openRunKeeper } from "./run-keeper.ts";
 import { findRun, listRuns, parkRun, readJournal, type Run } from "./run-store.ts";
 
-/** Remembers the statements that end runs, instead of carrying them out where that is wanted. */
+/** Records the statements that end runs; drops them if `lose` is set. */
 function watchFinishes(
   client: DatabaseClient,
 ): DatabaseClient & { readonly seen: (readonly unknown[])[]; lose: boolean } {
@@ -28,13 +28,13 @@ function watchFinishes(
   return watched;
 }
 
-/** As the file has the ends. */
+/** The ends as lines of the log. */
 function linesOf({ seen }: { readonly seen: readonly (readonly unknown[])[] }): string[] {
   const ends = seen.flatMap(([given]) => JSON.parse(String(given)) as { readonly id: string }[]);
   return ends.map((end) => `end ${end.id} ${JSON.stringify(end)}`);
 }
 
-/** A start that finds these lines, and what it complains of. */
+/** Opens a keeper on a log with these lines; returns its logged errors. */
 async function startWith(client: DatabaseClient, path: string, lines: readonly string[]): Promise<string[]> {
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
   const errors: string[] = [];
@@ -43,7 +43,7 @@ async function startWith(client: DatabaseClient, path: string, lines: readonly s
   return errors;
 }
 
-test("what a process that died had promised is carried out at the next start, and only once", async () => {
+test("records of a dead process are applied at the next start, and only once", async () => {
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
@@ -58,14 +58,14 @@ test("what a process that died had promised is carried out at the next start, an
   const path = join(folder.path, "runs.log");
   const lines = linesOf(watched);
   const errors = await startWith(client, path, ["not JSON", ...lines, ...lines]);
-  expect(errors).toEqual(["what was kept of a run cannot be read"]);
+  expect(errors).toEqual(["a record in the run log cannot be read"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(2);
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
 const silent = { error: () => undefined };
 
-/** Programs that fail and succeed, decide and call each other, several at a time. */
+/** Runs programs that fail and succeed, decide and call each other, several at a time. */
 async function runMixture(scene: EngineScene): Promise<void> {
   const run: EngineScene["run"] = (code, more) => scene.run(code, more);
   const look = `if (args.n > 2) await mcp.kv.get({ key: "a" }); return (await mcp.kv.get({ key: args.key })).value`;
@@ -80,7 +80,7 @@ async function runMixture(scene: EngineScene): Promise<void> {
 
 const named = (column: string): RawBuilder<unknown> => sql.raw(`regexp_replace(${column}, '^cap:.*', 'cap')`);
 
-/** Everything that runs add to; ids and times differ. */
+/** Reads every table that runs add to, without ids and times. */
 async function readCounters({ db }: DatabaseClient): Promise<unknown[]> {
   const all = [
     sql`SELECT usage_count, success_count FROM capability_stat`,
@@ -99,20 +99,20 @@ async function readCounters({ db }: DatabaseClient): Promise<unknown[]> {
   return tables.map(({ rows }) => rows.map((row) => JSON.stringify(row)).toSorted());
 }
 
-test("ends that are worked in together add up to what they would one by one", async () => {
+test("ends applied in one batch add up as if applied one by one", async () => {
   await using sandbox = createTestSandbox();
   await using one = await openTestDatabase("pglite");
   await using other = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   const [singly, together] = [watchFinishes(one), watchFinishes(other)];
-  await runMixture(await createEngineScene(singly, sandbox, directly(singly)));
+  await runMixture(await createEngineScene(singly, sandbox, createDirectKeeper(singly)));
   await using keeper = openRunKeeper({ client: together, home: folder.path, log: silent });
   await runMixture(await createEngineScene(together, sandbox, keeper));
   expect(await readCounters(other)).toEqual(await readCounters(one));
   expect(together.seen.length).toBeLessThan(singly.seen.length / 2);
 });
 
-test("whoever asks the database finds what was postponed, in the order in which it began", async () => {
+test("queries see queued records, in the order in which they were accepted", async () => {
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
@@ -124,7 +124,7 @@ test("whoever asks the database finds what was postponed, in the order in which 
   expect(found.map(({ args }) => args["n"])).toEqual(ns.toReversed());
 });
 
-test("an end that the database refuses does not cost the others, and is not tried for ever", async () => {
+test("an end that the database rejects fails no others, and is not retried forever", async () => {
   await using sandbox = createTestSandbox();
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
@@ -137,7 +137,7 @@ test("an end that the database refuses does not cost the others, and is not trie
   const path = join(folder.path, "runs.log");
   const refused = third.replaceAll(capabilityId, "00000000-0000-7000-8000-000000000000");
   const errors = await startWith(client, path, [second, refused, fourth]);
-  expect(errors).toEqual(["what was kept of a run could not be stored"]);
+  expect(errors).toEqual(["a record of the run log could not be stored"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(3);
   expect(readFileSync(path, "utf8")).toBe("");
 });
@@ -164,7 +164,7 @@ const decisions = (...seqs: number[]): JournalEntry[] =>
   seqs.map((seq) => ({ kind: "decision", seq, node: `d${seq}`, loop: "", outcome: "tru\u0000" }));
 
 describe.each(engines)("notes on %s", (engine) => {
-  test("a run that has begun is there for whoever asks, with all it did", async () => {
+  test("queries see a running run with all its entries", async () => {
     await using client = await openTestDatabase(engine);
     await using folder = await makeFolder();
     await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
@@ -176,7 +176,7 @@ describe.each(engines)("notes on %s", (engine) => {
   });
 });
 
-test("notes that come again after a crash change nothing in a run that was stopped or has ended", async () => {
+test("notes applied again after a crash change nothing in a parked or finished run", async () => {
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   const path = join(folder.path, "runs.log");
@@ -199,7 +199,7 @@ test("notes that come again after a crash change nothing in a run that was stopp
   expect(await comeAgain()).toEqual({ state: "failed", owner: undefined, entries: decisions(0, 1) });
 });
 
-test("what a run noted is not worked in when it has ended by then", async () => {
+test("notes of a run that has ended by then are not applied", async () => {
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   const watched = watchFinishes(client);
@@ -226,7 +226,7 @@ test("what a run noted is not worked in when it has ended by then", async () => 
   expect(watched.seen).toHaveLength(1);
 });
 
-test("under constant load the file is emptied now and then", async () => {
+test("the log is truncated now and then under constant load", async () => {
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   await using keeper = openRunKeeper({ client, home: folder.path, log: silent });
@@ -242,7 +242,7 @@ test("under constant load the file is emptied now and then", async () => {
   };
   await Promise.all([1, 2, 3, 4].map(noteMany));
   expect(largest).toBeGreaterThan(1_000_000);
-  expect(largest).toBeLessThan(2_000_000); // of the six million that were written
+  expect(largest).toBeLessThan(2_000_000); // of the six million written
   for (const worker of [1, 2, 3, 4]) {
     const id = run.id.replace(/.$/, String(worker));
     expect(await readJournal(client.db, scope, id)).toHaveLength(30);

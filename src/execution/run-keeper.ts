@@ -8,11 +8,11 @@ import { describeNote, noteRuns } from "./note-store.ts";
 import { RunLog } from "./run-log.ts";
 import type { Lease, Run } from "./run-store.ts";
 
-/** Makes certain what runs do. Whatever is asked of the database later finds it there. */
+/** Makes runs durable. Later queries see everything it has accepted. */
 export interface RunKeeper extends AsyncDisposable {
-  /** Resolves when the entries cannot be lost any more. With a lease the run begins. */
+  /** Resolves when the entries are durable. A lease starts the run. */
   note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void>;
-  /** Resolves when what is to be remembered of it cannot be lost any more. */
+  /** Resolves when the finished run is durable. */
   finish(finished: FinishedRun): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ export interface KeeperParts {
   readonly log: Pick<Logger, "error">;
 }
 
-/** A server is quick and may have other readers: there a thing is certain when the server says so. */
+/** On a PostgreSQL server writes go to the database directly: it is fast and may have other readers. */
 export function openRunKeeper(parts: KeeperParts): RunKeeper {
-  return parts.client.engine === "pglite" ? new KeeperBehind(parts) : directly(parts.client);
+  return parts.client.engine === "pglite" ? new WriteBehindKeeper(parts) : createDirectKeeper(parts.client);
 }
 
-export function directly(client: KeeperParts["client"]): RunKeeper {
+export function createDirectKeeper(client: KeeperParts["client"]): RunKeeper {
   return {
     note: (run, entries, lease) => noteRuns(client, [describeNote(run, entries, lease)]),
     finish: (finished) => endRuns(client, [describeEnd(finished)]),
@@ -35,165 +35,165 @@ export function directly(client: KeeperParts["client"]): RunKeeper {
   };
 }
 
-/** What was told to be certain. */
-interface Promised {
+/** A durable record that is not applied to the database yet. */
+interface DurableRecord {
   readonly kind: "note" | "end";
   readonly run: string;
-  /** For the database. */
+  /** JSON for the database. */
   readonly content: string;
 }
 
-/** So many are worked in together, at the latest so long after the first of them. */
-const MOST_TOGETHER = 64;
-const LONGEST_WAIT_MS = 100;
-/** So many may wait for the database; after that runs wait with them. */
-const MOST_BEHIND = 4 * MOST_TOGETHER;
+/** Batch size and maximum delay of writes to the database. */
+const BATCH_SIZE = 64;
+const MAX_DELAY_MS = 100;
+/** Maximum of queued and running writes; beyond it runs write synchronously. */
+const MAX_UNAPPLIED = 4 * BATCH_SIZE;
 
 /**
- * The embedded database takes far longer to work something in than to make it certain, so that is done in a file first,
- * and nobody waits for the rest. It is done for several runs at once, which costs little more than for one, and what a
- * run noted is not worked in at all when it has ended by then. But it is always done before anything else is asked of
- * the database, which has one session: whoever asks finds it there. Doing it twice changes nothing.
+ * Write-behind for the embedded database, which takes far longer to apply a write than a log takes to make it
+ * durable. Appends to a log first and applies later, several runs per statement, and drops notes of runs that have
+ * ended by then. Applies everything before any other query: the database has one session, so readers see all of it.
+ * Applying twice is harmless.
  */
-class KeeperBehind implements RunKeeper {
+class WriteBehindKeeper implements RunKeeper {
   readonly #parts: KeeperParts;
-  readonly #kept: RunLog;
-  readonly #works = new Set<Promise<void>>();
-  #waiting: Promised[] = [];
-  #behind = 0;
+  readonly #log: RunLog;
+  readonly #writes = new Set<Promise<void>>();
+  #queued: DurableRecord[] = [];
+  #unapplied = 0;
   #timer: NodeJS.Timeout | undefined;
-  #catchingUp: Promise<void> | undefined;
+  #draining: Promise<void> | undefined;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
-    parts.client.beforeUse?.(() => this.#workIn());
-    this.#kept = new RunLog(join(parts.home, "runs.log"));
-    for (const line of this.#kept.left) this.#takeUp(line);
-    this.#workIn();
+    parts.client.beforeUse?.(() => this.#apply());
+    this.#log = new RunLog(join(parts.home, "runs.log"));
+    for (const line of this.#log.leftover) this.#recover(line);
+    this.#apply();
   }
 
   note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void> {
-    return this.#promise({ kind: "note", run: run.id, content: describeNote(run, entries, lease) });
+    return this.#accept({ kind: "note", run: run.id, content: describeNote(run, entries, lease) });
   }
 
-  /** Others are told of a new capability, so that is not put off. */
+  /** Applies the end of a draft at once, since other gateways are notified of the new capability. */
   finish(finished: FinishedRun): Promise<void> {
     const end = { kind: "end", run: finished.run.id, content: describeEnd(finished) } as const;
-    return finished.isNew ? this.#endNow(end) : this.#promise(end);
+    return finished.isNew ? this.#applyEnd(end) : this.#accept(end);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#workIn();
-    await Promise.all(this.#works);
-    await this.#kept[Symbol.asyncDispose]();
+    this.#apply();
+    await Promise.all(this.#writes);
+    await this.#log[Symbol.asyncDispose]();
   }
 
-  async #promise(promised: Promised): Promise<void> {
-    if (this.#kept.isLarge) await (this.#catchingUp ??= this.#catchUp());
-    if (this.#behind < MOST_BEHIND && (await this.#keep(promised))) this.#postpone(promised);
-    else if (promised.kind === "end") await this.#endNow(promised);
-    else await noteRuns(this.#parts.client, [promised.content]);
+  async #accept(record: DurableRecord): Promise<void> {
+    if (this.#log.isLarge) await (this.#draining ??= this.#drain());
+    if (this.#unapplied < MAX_UNAPPLIED && (await this.#append(record))) this.#enqueue(record);
+    else if (record.kind === "end") await this.#applyEnd(record);
+    else await noteRuns(this.#parts.client, [record.content]);
   }
 
-  /** Under constant load there would never be a moment in which nothing is left to do and the file can be emptied. */
-  async #catchUp(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#works.size > 0) {
-      this.#workIn();
-      await Promise.all(this.#works);
+  /** Drains the queue; under constant load the log would never be idle and could not be truncated. */
+  async #drain(): Promise<void> {
+    while (this.#queued.length > 0 || this.#writes.size > 0) {
+      this.#apply();
+      await Promise.all(this.#writes);
     }
-    this.#catchingUp = undefined;
+    this.#draining = undefined;
   }
 
-  #keep(promised: Promised): Promise<boolean> {
-    return this.#kept.keep(toLine(promised)).then(
+  #append(record: DurableRecord): Promise<boolean> {
+    return this.#log.append(toLine(record)).then(
       () => true,
-      () => false, // a disk that is full, say; then the database has to do, or tell why not
+      () => false, // a full disk, for example; the database takes the write, or reports why not
     );
   }
 
-  async #endNow(end: Promised): Promise<void> {
-    const isOfRun = ({ run }: Promised): boolean => run === end.run;
-    const noted = this.#waiting.filter(isOfRun);
-    this.#waiting = this.#waiting.filter((each) => !isOfRun(each));
+  async #applyEnd(end: DurableRecord): Promise<void> {
+    const isOfRun = ({ run }: DurableRecord): boolean => run === end.run;
+    const noted = this.#queued.filter(isOfRun);
+    this.#queued = this.#queued.filter((each) => !isOfRun(each));
     try {
       await endRuns(this.#parts.client, [end.content]);
       this.#settle(noted);
     } catch (error) {
-      this.#waiting.unshift(...noted);
+      this.#queued.unshift(...noted);
       throw error;
     }
   }
 
-  /** From a process that died. */
-  #takeUp(line: string): void {
-    const promised = fromLine(line);
-    if (promised !== undefined) {
-      this.#postpone(promised);
+  /** Queues a record that a dead process left in the log. */
+  #recover(line: string): void {
+    const record = fromLine(line);
+    if (record !== undefined) {
+      this.#enqueue(record);
       return;
     }
-    this.#parts.log.error({ line: line.slice(0, 200) }, "what was kept of a run cannot be read");
-    this.#kept.settle();
+    this.#parts.log.error({ line: line.slice(0, 200) }, "a record in the run log cannot be read");
+    this.#log.settle();
   }
 
-  #postpone(promised: Promised): void {
-    this.#behind += 1;
-    this.#waiting.push(promised);
-    if (this.#waiting.length >= MOST_TOGETHER) this.#workIn();
-    else this.#timer ??= setTimeout(() => this.#workIn(), LONGEST_WAIT_MS);
+  #enqueue(record: DurableRecord): void {
+    this.#unapplied += 1;
+    this.#queued.push(record);
+    if (this.#queued.length >= BATCH_SIZE) this.#apply();
+    else this.#timer ??= setTimeout(() => this.#apply(), MAX_DELAY_MS);
   }
 
-  /** All questions are put at once, so that whatever is asked next comes after them. */
-  #workIn(): void {
+  /** Issues all statements at once, so that later queries run after them. */
+  #apply(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const { client } = this.#parts;
-    const ends = this.#waiting.filter(({ kind }) => kind === "end");
+    const ends = this.#queued.filter(({ kind }) => kind === "end");
     const ended = new Set(ends.map(({ run }) => run));
-    // An end has all that its run noted.
-    const [withEnds, notes] = partition(this.#waiting, ({ run }) => ended.has(run));
-    this.#waiting = [];
-    if (notes.length > 0) this.#track(this.#carryOut(notes, () => noteRuns(client, notes.map(contentOf))));
-    if (ends.length > 0) this.#track(this.#carryOut(withEnds, () => endRuns(client, ends.map(contentOf))));
+    // The end of a run includes everything its notes contain.
+    const [withEnds, notes] = partition(this.#queued, ({ run }) => ended.has(run));
+    this.#queued = [];
+    if (notes.length > 0) this.#track(this.#write(notes, () => noteRuns(client, notes.map(contentOf))));
+    if (ends.length > 0) this.#track(this.#write(withEnds, () => endRuns(client, ends.map(contentOf))));
   }
 
   #track(work: Promise<void>): void {
-    this.#works.add(work);
-    void work.finally(() => this.#works.delete(work));
+    this.#writes.add(work);
+    void work.finally(() => this.#writes.delete(work));
   }
 
-  async #carryOut(promised: readonly Promised[], together: () => Promise<void>): Promise<void> {
+  async #write(records: readonly DurableRecord[], write: () => Promise<void>): Promise<void> {
     try {
-      await together();
-      this.#settle(promised);
+      await write();
+      this.#settle(records);
     } catch (error) {
-      // One that is refused shall not cost the others.
-      if (promised.length > 1 && isRefused(error)) await this.#carryOutSingly(promised);
-      else this.#giveUp(promised, error);
+      // One rejected record must not fail the others.
+      if (records.length > 1 && isRejected(error)) await this.#writeSingly(records);
+      else this.#giveUp(records, error);
     }
   }
 
-  async #carryOutSingly(promised: readonly Promised[]): Promise<void> {
+  async #writeSingly(records: readonly DurableRecord[]): Promise<void> {
     const { client } = this.#parts;
-    for (const each of promised) {
-      const carryOut = each.kind === "end" ? endRuns : noteRuns;
-      await this.#carryOut([each], () => carryOut(client, [each.content]));
+    for (const each of records) {
+      const store = each.kind === "end" ? endRuns : noteRuns;
+      await this.#write([each], () => store(client, [each.content]));
     }
   }
 
-  #settle(promised: readonly Promised[]): void {
-    this.#behind -= promised.length;
-    for (const _each of promised) this.#kept.settle();
+  #settle(records: readonly DurableRecord[]): void {
+    this.#unapplied -= records.length;
+    for (const _each of records) this.#log.settle();
   }
 
-  /** They stay in the file and are tried again at the next start, unless the database would refuse them again. */
-  #giveUp(promised: readonly Promised[], error: unknown): void {
-    this.#parts.log.error({ error: String(error) }, "what was kept of a run could not be stored");
-    if (isRefused(error)) this.#settle(promised);
-    else this.#behind -= promised.length;
+  /** Leaves records in the log for the next start, unless the database would reject them again. */
+  #giveUp(records: readonly DurableRecord[], error: unknown): void {
+    this.#parts.log.error({ error: String(error) }, "a record of the run log could not be stored");
+    if (isRejected(error)) this.#settle(records);
+    else this.#unapplied -= records.length;
   }
 }
 
-const contentOf = ({ content }: Promised): string => content;
+const contentOf = ({ content }: DurableRecord): string => content;
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
@@ -201,11 +201,11 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
 
 const LINE = /^(note|end) (\S+) (\{.*\})$/;
 
-function toLine({ kind, run, content }: Promised): string {
+function toLine({ kind, run, content }: DurableRecord): string {
   return `${kind} ${run} ${content}`;
 }
 
-function fromLine(line: string): Promised | undefined {
+function fromLine(line: string): DurableRecord | undefined {
   const [, kind, run = "", content = ""] = LINE.exec(line) ?? [];
   return (kind === "note" || kind === "end") && isJsonObject(content) ? { kind, run, content } : undefined;
 }
@@ -218,7 +218,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** The values or a constraint are the reason, not the state of the database. */
-function isRefused(error: unknown): boolean {
+/** SQLSTATE classes for bad values and constraints, as opposed to a database that is unavailable. */
+function isRejected(error: unknown): boolean {
   return error instanceof Error && "code" in error && /^2[123]/.test(String(error.code));
 }

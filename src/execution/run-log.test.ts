@@ -19,9 +19,9 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test("lines are in the file when they are kept, and it is empty some time after all are settled", async () => {
+test("appended lines are in the file, which is truncated some time after all are settled", async () => {
   await using log = new RunLog(path);
-  await Promise.all(["one", "two", "three"].map((line) => log.keep(line)));
+  await Promise.all(["one", "two", "three"].map((line) => log.append(line)));
   expect(content()).toBe("one\ntwo\nthree\n");
   log.settle();
   log.settle();
@@ -31,25 +31,25 @@ test("lines are in the file when they are kept, and it is empty some time after 
   expect(content()).toBe("one\ntwo\nthree\n");
   passTime();
   expect(content()).toBe("");
-  await log.keep("größer");
+  await log.append("größer");
   expect(content()).toBe("größer\n");
 });
 
-test("what the last process left is there, but for a line that was never whole", async () => {
+test("leftover lines are read, except for an incomplete last one", async () => {
   writeFileSync(path, "one\ntwo\nthr");
   await using log = new RunLog(path);
-  expect(log.left).toEqual(["one", "two"]);
-  await log.keep("four");
+  expect(log.leftover).toEqual(["one", "two"]);
+  await log.append("four");
   expect(content()).toBe("one\ntwo\nfour\n");
   for (const _line of ["one", "two", "four"]) log.settle();
   passTime();
   expect(content()).toBe("");
 });
 
-test("a large file is emptied at once, but not while a line is on its way", async () => {
+test("a large file is truncated at once, but not during a write", async () => {
   await using log = new RunLog(path);
-  await log.keep("x".repeat(2 ** 20));
-  const next = log.keep("two");
+  await log.append("x".repeat(2 ** 20));
+  const next = log.append("two");
   log.settle();
   await next;
   expect(content()).toMatch(/x\ntwo\n$/);
@@ -57,23 +57,23 @@ test("a large file is emptied at once, but not while a line is on its way", asyn
   expect(content()).toBe("");
 });
 
-test("what ends in order leaves an empty file", async () => {
+test("a clean close leaves an empty file", async () => {
   {
     await using log = new RunLog(path);
-    await log.keep("one");
+    await log.append("one");
     log.settle();
   }
   expect(content()).toBe("");
 });
 
-test("a closed file takes no lines, but those that were on their way", async () => {
+test("a closed log accepts no lines, and finishes pending ones", async () => {
   const log = new RunLog(path);
-  const kept = log.keep("one");
+  const kept = log.append("one");
   await log[Symbol.asyncDispose]();
   await kept;
   log.settle();
   passTime();
   expect(content()).toBe("one\n");
-  await expect(log.keep("two")).rejects.toThrow("the file is closed");
+  await expect(log.append("two")).rejects.toThrow("the run log is closed");
   expect(content()).toBe("one\n");
 });

@@ -6,90 +6,90 @@ import { syncPath } from "../base/sync-path.ts";
 const { O_APPEND, O_CREAT, O_DSYNC, O_WRONLY } = constants;
 const writeTo = promisify(write);
 
-/** The file is emptied when it has been settled for a while, or is this large: that costs as much as a line. */
-const EMPTY_AFTER_MS = 1_000;
-const EMPTY_AT_BYTES = 1024 * 1024;
+/** Truncates the log once it is idle for a while, or at this size: truncating costs as much as a line. */
+const TRUNCATE_AFTER_MS = 1_000;
+const TRUNCATE_AT_BYTES = 1024 * 1024;
 
 /**
- * A disk that is usually quicker than this is waited for on the spot: handing a write to another thread and hearing
- * of it takes longer. Whether a slow one has become quick is tried now and then.
+ * A disk that is usually faster than this is written synchronously, since handing a write to another thread takes
+ * longer. Probes now and then whether a slow disk has become fast.
  */
-const QUICK_MS = 1;
+const FAST_MS = 1;
 const STEP_MS = 0.05;
-const TRY_AGAIN_AFTER = 500;
+const PROBE_AFTER_WRITES = 500;
 const LARGE_BYTES = 64 * 1024;
 
 /**
- * Lines that are on disk before anybody is told of what they say, and gone again soon after the database has
- * all of them. What is in it at a start was left by a process that died, and may be in the database or not.
+ * A log of lines that are durable before their writers continue, and removed soon after the database has all of them.
+ * Lines found at start come from a process that died; the database may or may not have them.
  */
 export class RunLog implements AsyncDisposable {
-  /** Without a last line that was never whole: nobody was told of that one. */
-  readonly left: readonly string[];
+  /** Without an incomplete last line, whose writer never got an answer. */
+  readonly leftover: readonly string[];
   readonly #file: number;
   #size: number;
   #unsettled: number;
-  #gathering: string[] | undefined;
-  #emptying: NodeJS.Timeout | undefined;
+  #batch: string[] | undefined;
+  #truncating: NodeJS.Timeout | undefined;
   #isClosed = false;
   #usualMs = 0;
   #slowWrites = 0;
   #written: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
-    // What is written so is on disk when the call returns.
+    // O_DSYNC: a write is durable when the call returns.
     this.#file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_DSYNC, 0o600);
-    syncPath(dirname(path)); // or it could be gone after a power cut
+    syncPath(dirname(path)); // makes the new directory entry durable
     const text = readFileSync(path, "utf8");
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     this.#size = Buffer.byteLength(whole);
-    this.left = whole.split("\n").slice(0, -1);
-    this.#unsettled = this.left.length;
+    this.leftover = whole.split("\n").slice(0, -1);
+    this.#unsettled = this.leftover.length;
     ftruncateSync(this.#file, this.#size);
   }
 
-  /** Whether it should not grow any more before what it says is settled. */
+  /** True if the log should be drained before it grows further. */
   get isLarge(): boolean {
-    return this.#size > EMPTY_AT_BYTES;
+    return this.#size > TRUNCATE_AT_BYTES;
   }
 
-  /** Resolves when the line is on disk. Lines that come during a write share the next one. */
-  keep(line: string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new Error("the file is closed"));
-    if (this.#gathering === undefined) {
-      const lines = (this.#gathering = []);
+  /** Resolves when the line is durable. Lines added during a write share the next one. */
+  append(line: string): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("the run log is closed"));
+    if (this.#batch === undefined) {
+      const lines = (this.#batch = []);
       this.#written = this.#written
-        .catch(() => undefined) // told to those whose lines it had
+        .catch(() => undefined) // the writers of those lines got the error
         .then(() => this.#write(lines));
     }
-    this.#gathering.push(line);
+    this.#batch.push(line);
     return this.#written;
   }
 
-  /** The database has what one line says. */
+  /** Marks one line as applied to the database. */
   settle(): void {
     this.#unsettled -= 1;
     if (this.#isClosed) return;
-    if (this.isLarge) this.#empty();
-    this.#emptying ??= setTimeout(() => this.#empty(), EMPTY_AFTER_MS).unref();
+    if (this.isLarge) this.#truncate();
+    this.#truncating ??= setTimeout(() => this.#truncate(), TRUNCATE_AFTER_MS).unref();
   }
 
-  /** What is on its way is still written, and stays for the next start. */
+  /** Finishes pending writes; lines that are not applied stay for the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await this.#written.catch(() => undefined);
-    this.#empty();
+    this.#truncate();
     closeSync(this.#file);
   }
 
-  #empty(): void {
-    clearTimeout(this.#emptying);
-    this.#emptying = undefined;
-    if (this.#unsettled === 0 && this.#gathering === undefined) this.#cut(0);
+  #truncate(): void {
+    clearTimeout(this.#truncating);
+    this.#truncating = undefined;
+    if (this.#unsettled === 0 && this.#batch === undefined) this.#cut(0);
   }
 
   async #write(lines: readonly string[]): Promise<void> {
-    this.#gathering = undefined;
+    this.#batch = undefined;
     this.#unsettled += lines.length;
     const content = Buffer.from(lines.map((line) => `${line}\n`).join(""));
     try {
@@ -97,19 +97,19 @@ export class RunLog implements AsyncDisposable {
       this.#size += content.length;
     } catch (error) {
       this.#unsettled -= lines.length;
-      this.#cut(this.#size); // a part of a line would spoil the next one
+      this.#cut(this.#size); // a partial line would corrupt the next one
       throw error;
     }
   }
 
   async #writeAll(content: Buffer): Promise<void> {
-    const isQuick = this.#usualMs < QUICK_MS && content.length < LARGE_BYTES;
+    const isFast = this.#usualMs < FAST_MS && content.length < LARGE_BYTES;
     for (let sent = 0; sent < content.length;) {
-      sent += isQuick ? this.#writeHere(content, sent) : await this.#writeElsewhere(content, sent);
+      sent += isFast ? this.#writeSync(content, sent) : await this.#writeAsync(content, sent);
     }
   }
 
-  #writeHere(content: Buffer, from: number): number {
+  #writeSync(content: Buffer, from: number): number {
     const started = performance.now();
     const written = writeSync(this.#file, content, from);
     // Moves towards the median: on a busy machine single writes take long on any disk.
@@ -117,10 +117,10 @@ export class RunLog implements AsyncDisposable {
     return written;
   }
 
-  async #writeElsewhere(content: Buffer, from: number): Promise<number> {
+  async #writeAsync(content: Buffer, from: number): Promise<number> {
     const { bytesWritten } = await writeTo(this.#file, content, from);
     this.#slowWrites += 1;
-    if (this.#slowWrites % TRY_AGAIN_AFTER === 0) this.#usualMs = 0;
+    if (this.#slowWrites % PROBE_AFTER_WRITES === 0) this.#usualMs = 0;
     return bytesWritten;
   }
 

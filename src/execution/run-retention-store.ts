@@ -3,7 +3,7 @@ import type { Db } from "../db/client.ts";
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Runs that ended long ago, with all that hangs on them; what was learned from them is elsewhere. */
+/** Deletes runs that ended long ago, with their journals and traces; learned statistics stay. */
 export async function dropOldRuns(db: Db, days: number): Promise<void> {
   for (let dropped = ROWS_AT_ONCE; dropped === ROWS_AT_ONCE;) {
     const { numAffectedRows } = await sql`
@@ -14,7 +14,7 @@ export async function dropOldRuns(db: Db, days: number): Promise<void> {
   }
 }
 
-/** That something expired need not be told for ever. */
+/** Deletes expired results after some days, during which reading one reports that it expired. */
 export async function dropOldResults(db: Db, days: number): Promise<void> {
   await db
     .deleteFrom("task_results")
@@ -22,7 +22,7 @@ export async function dropOldResults(db: Db, days: number): Promise<void> {
     .execute();
 }
 
-/** Programs that never succeeded and that nobody has tried for long. */
+/** Deletes drafts that were not run for long. */
 export async function dropOldDrafts(db: Db, days: number): Promise<void> {
   await sql`
     UPDATE capability_records r SET state = 'deleted', deleted_at = now()

@@ -10,17 +10,17 @@ import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts"
 import type { LogLine, Run, RunError } from "./run-store.ts";
 import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
 
-/** One for all runs: each has two signals, and the stack of a new one would cost more than all else in ending a run. */
-const OVER = new DOMException("The run is over", "AbortError");
+/** Shared by all runs: each aborts two signals, and capturing a new stack would dominate the cost of ending a run. */
+const RUN_OVER = new DOMException("The run is over", "AbortError");
 
-/** How a run ended, or why it stopped. */
-export type Ended =
+/** How a run ended, or why it parked. */
+export type RunEnd =
   | { readonly kind: "returned"; readonly value: JsonValue }
   | { readonly kind: "failed"; readonly error: RunError }
   | { readonly kind: "cancelled" }
   | { readonly kind: "parked"; readonly reason: ParkReason };
 
-export interface SessionOptions {
+export interface RunSessionOptions {
   readonly run: Run;
   readonly runnable: Runnable;
   readonly recorded: readonly JournalEntry[];
@@ -33,56 +33,56 @@ export interface SessionOptions {
 }
 
 export interface SessionResult {
-  readonly ended: Ended;
+  readonly ended: RunEnd;
   readonly logs: readonly LogLine[];
   readonly warnings: readonly string[];
 }
 
-/** One run from its beginning, or from where its journal left it, to an end or a stop. */
+/** Executes one run, from its start or its journal, until it ends or parks. */
 export class RunSession {
   readonly journal: Journal;
   readonly run: Run;
-  readonly #options: SessionOptions;
+  readonly #options: RunSessionOptions;
   readonly #stop = new AbortController();
   readonly #over = new AbortController();
   readonly #nested = new Set<RunSession>();
   readonly #nestedWork = new Set<Promise<unknown>>();
-  #stopped: Ended | undefined;
+  #stopped: RunEnd | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: RunSessionOptions) {
     this.#options = options;
     this.run = options.run;
     this.journal = new Journal(options.write, options.recorded);
   }
 
-  /** Whether it goes on with what an earlier session began. */
+  /** True if the run continues from a journal. */
   get wasResumed(): boolean {
     return this.#options.recorded.length > 0;
   }
 
-  /** Aborted when it has ended: nothing it called may go on without it. */
+  /** Aborts when the run has ended, so that nothing it called outlives it. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Stops it, and what it called, until something is decided. */
+  /** Parks the run and its nested runs until a decision. */
   park(reason: ParkReason): void {
     this.#end({ kind: "parked", reason });
     for (const each of this.#nested) each.park(reason);
   }
 
-  /** A run that this one called: they stop together. */
+  /** Registers a nested run, which parks together with this one. */
   adopt(nested: RunSession): void {
     this.#nested.add(nested);
     if (this.#stopped?.kind === "parked") nested.park(this.#stopped.reason);
   }
 
-  /** It has ended: a loop may call many. */
+  /** Removes a nested run that has ended; a loop may call many. */
   release(nested: RunSession): void {
     this.#nested.delete(nested);
   }
 
-  /** Work on a run that this one called; it is over before this one is, or both would go on at once after a stop. */
+  /** Tracks work on a nested run, which must finish before this one does; otherwise both would resume after a stop. */
   supervise<T>(work: Promise<T>): Promise<T> {
     this.#nestedWork.add(work);
     const forget = (): void => void this.#nestedWork.delete(work);
@@ -109,13 +109,13 @@ export class RunSession {
       return { ended: this.#stopped ?? ended, logs: calls.logs, warnings };
     } finally {
       signal.removeEventListener("abort", cancel);
-      this.#stop.abort(OVER); // calls that the program did not wait for
-      if (this.#stopped?.kind !== "parked") this.#over.abort(OVER);
+      this.#stop.abort(RUN_OVER); // cancels calls that the program did not await
+      if (this.#stopped?.kind !== "parked") this.#over.abort(RUN_OVER);
       await Promise.allSettled(this.#nestedWork);
     }
   }
 
-  #end(ended: Ended): void {
+  #end(ended: RunEnd): void {
     this.#stopped ??= ended;
     this.#stop.abort();
   }
@@ -130,11 +130,11 @@ export interface BodyOptions {
 }
 
 interface BodyResult {
-  readonly ended: Exclude<Ended, { kind: "parked" }>;
+  readonly ended: Exclude<RunEnd, { kind: "parked" }>;
   readonly warnings: readonly string[];
 }
 
-/** The program itself, whatever kind it is, against whatever answers its calls. */
+/** Runs a program of any kind against a host that answers its calls. */
 export async function runBody(options: BodyOptions, host: RunHost, signal: AbortSignal): Promise<BodyResult> {
   const { run, runnable } = options;
   const { body } = runnable;
@@ -183,7 +183,7 @@ async function delegate(
   return answer.value;
 }
 
-/** What programs are called in error messages. */
+/** File name of programs in error messages. */
 const PROGRAM_FILE = "program.ts";
 
 function toEnded(outcome: RunOutcome, program: InstrumentedProgram): BodyResult["ended"] {

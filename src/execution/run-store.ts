@@ -8,7 +8,7 @@ import type { JournalEntry } from "./journal.ts";
 export type RunState = "running" | "parked" | "succeeded" | "failed" | "cancelled";
 type RunKind = "code" | "dag" | "tool";
 
-/** Everything another process needs in order to go on with a run, but for its journal. */
+/** Everything another process needs to resume a run, except for its journal. */
 export interface Run {
   readonly id: string;
   readonly scope: Scope;
@@ -24,7 +24,7 @@ export interface Run {
   readonly client: string | undefined;
   readonly parent: { readonly runId: string; readonly call: string } | undefined;
   readonly options: RunOptions;
-  /** The tools a person or the rules let it call. */
+  /** Grants from the rules or a person. */
   readonly approvedTools: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly perLayerValidation?: boolean;
   readonly timeoutMs?: number;
   readonly contextTags?: readonly string[];
-  /** What the program shall be called if it succeeds. */
+  /** Name for the program if it succeeds. */
   readonly naming?: Naming;
 }
 
@@ -46,7 +46,7 @@ export interface RunError {
 
 export interface StoredRun extends Run {
   readonly state: RunState;
-  /** The process that works on it. */
+  /** The process that runs it. */
   readonly owner: string | undefined;
   readonly approvalId: string | undefined;
   readonly result: JsonValue | undefined;
@@ -66,7 +66,7 @@ export interface Lease {
   readonly seconds: number;
 }
 
-/** Stops the run where it is, until somebody decides. A write of the journal is one row, however many entries it has. */
+/** Parks the run until a decision. Writes the journal entries as one row. */
 export async function parkRun(
   db: Db,
   run: Run,
@@ -117,7 +117,7 @@ export interface RunFilter {
   readonly limit: number;
 }
 
-/** Newest first; nested ones are found through their parents. */
+/** Newest first; excludes nested runs. */
 export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilter): Promise<StoredRun[]> {
   let query = db
     .selectFrom("execution_run")
@@ -133,7 +133,7 @@ export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilte
   return (await query.execute()).map(toRun);
 }
 
-/** Takes over runs of a scope whose process is gone. On the embedded engine every other owner is gone. */
+/** Claims runs of a scope whose process is gone. On the embedded engine any other owner is gone. */
 export async function claimAbandonedRuns(
   db: Db,
   { org, project }: Scope,
@@ -153,7 +153,7 @@ export async function claimAbandonedRuns(
   return rows.map(toRun);
 }
 
-/** Whether the run was waiting and is now this process's; nobody else can have it then. */
+/** Claims a parked run for this process; returns false if it is not parked. */
 export async function claimParkedRun(db: Db, run: Run, { owner, seconds }: Lease): Promise<boolean> {
   const claimed = await db
     .updateTable("execution_run")
@@ -175,9 +175,9 @@ export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<vo
     .execute();
 }
 
-/** Found sooner than by a pattern, and rare. */
+/** A cheap test before the pattern; hits are rare. */
 const ESCAPE = String.raw`\u`;
-/** What jsonb cannot hold: NUL, and half of a surrogate pair, as JSON.stringify writes them. */
+/** Escapes that jsonb rejects: NUL and lone surrogates, as JSON.stringify writes them. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
 export function toJson(value: unknown): string {
@@ -185,7 +185,7 @@ export function toJson(value: unknown): string {
   return text.includes(ESCAPE) ? text.replace(UNSTORABLE, String.raw`$1\ufffd`) : text;
 }
 
-/** Replay needs every character: entries that jsonb cannot hold are kept as text in it. */
+/** Serialises journal entries; as a JSON string if jsonb would reject them, since replay needs every character. */
 export function toBatch(entries: readonly JournalEntry[]): string {
   const text = JSON.stringify({ entries });
   return text.includes(ESCAPE) && text.search(UNSTORABLE) !== -1 ? JSON.stringify({ exact: text }) : text;
@@ -196,7 +196,7 @@ function fromBatch(payload: unknown): JournalEntry[] {
   return exact === undefined ? (entries ?? []) : (JSON.parse(exact) as { entries: JournalEntry[] }).entries;
 }
 
-interface RunRow {
+interface StoredRunRow {
   id: string;
   org: string;
   project: string;
@@ -224,7 +224,7 @@ interface RunRow {
   finished_at: Date | null;
 }
 
-function toRun(row: RunRow): StoredRun {
+function toRun(row: StoredRunRow): StoredRun {
   return {
     id: row.id,
     scope: { org: row.org, project: row.project },
@@ -248,11 +248,11 @@ function toRun(row: RunRow): StoredRun {
   };
 }
 
-function identityOf(row: RunRow): Pick<Run, "recordId" | "version" | "sourceHash"> {
+function identityOf(row: StoredRunRow): Pick<Run, "recordId" | "version" | "sourceHash"> {
   return { recordId: row.record_id ?? "", version: row.version ?? 1, sourceHash: row.source_hash ?? "" };
 }
 
-function outcomeOf(row: RunRow): Pick<StoredRun, "result" | "error" | "logs"> {
+function outcomeOf(row: StoredRunRow): Pick<StoredRun, "result" | "error" | "logs"> {
   return {
     result: (row.result ?? undefined) as JsonValue | undefined,
     error: (row.error ?? undefined) as RunError | undefined,

@@ -31,7 +31,7 @@ export interface RunnerOptions {
   readonly maxValueBytes: number;
 }
 
-/** What a run of this process is given up after, when the process does not renew it. */
+/** Lease duration; another process may claim a run whose lease has expired. */
 export const LEASE_SECONDS = 15;
 
 export interface RunInProgress {
@@ -51,22 +51,22 @@ export interface FinishedSession {
   readonly nested: CalledCapabilities;
 }
 
-/** Runs programs, and the capabilities they call as runs of their own. */
+/** Runs programs, and the capabilities they call as nested runs. */
 export class Runner {
-  /** Who this process is, in leases. */
+  /** Id of this process in leases. */
   readonly owner = randomUUID();
   readonly #options: RunnerOptions;
   readonly #programs: Programs;
   readonly #approver: Approver;
   readonly #memory: Memory;
-  readonly #memos: Memos;
+  readonly #cache: Memos;
 
   constructor(options: RunnerOptions, programs: Programs, approver: Approver) {
     this.#options = options;
     this.#programs = programs;
     this.#approver = approver;
     this.#memory = new Memory(options);
-    this.#memos = new Memos(options.db);
+    this.#cache = new Memos(options.db);
   }
 
   async run(progress: RunInProgress): Promise<FinishedSession> {
@@ -106,29 +106,29 @@ export class Runner {
     return trace;
   }
 
-  /** Whether a remembered answer will do; kept only for what does nothing but read. */
-  async answerFromMemory(progress: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
+  /** Returns a cached result; only for plans that only read. */
+  async findCachedResult(progress: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
     const { run, runnable, plan } = progress;
     if (!plan.onlyReads) return undefined;
     const { capability } = runnable;
     const started = performance.now();
-    const memo = await this.#memos.find(run.scope, capability, run.args);
+    const memo = await this.#cache.find(run.scope, capability, run.args);
     if (memo === undefined) return undefined;
     const use = { id: capability.id, success: true, latencyMs: performance.now() - started };
     await countUse(this.#options.db, run.scope.org, use);
     return { ok: true, value: memo.value };
   }
 
-  async keepForMemory({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
+  async cacheResult({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
     if (ended.kind !== "returned" || !plan.onlyReads) return;
-    await this.#memos.keep(run.scope, runnable.capability, { args: run.args, value: ended.value });
+    await this.#cache.keep(run.scope, runnable.capability, { args: run.args, value: ended.value });
   }
 
   #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {
     const { keeper } = this.#options;
     let begun = recorded.length > 0;
     return async (entries) => {
-      // A nested run exists only through the call that made it.
+      // A nested run is recoverable only through its parent's call, so that comes first.
       await parent?.journal.flush();
       if (begun) return keeper.note(run, entries);
       await keeper.note(run, entries, { owner: this.owner, seconds: LEASE_SECONDS });
@@ -171,11 +171,11 @@ export class Runner {
     }
   }
 
-  /** undefined: it stopped, and its parent with it. */
+  /** Returns undefined if the nested run parked, and its parent with it. */
   async #runNested(child: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
     const started = performance.now();
     const { run, runnable, parent } = child;
-    const remembered = await this.answerFromMemory(child);
+    const remembered = await this.findCachedResult(child);
     if (remembered !== undefined) return remembered;
     const { session, result, nested } = await this.run(child);
     const { ended, logs } = result;
@@ -186,14 +186,14 @@ export class Runner {
       return undefined;
     }
     await this.remember({ run, runnable, journal: session.journal, logs, ended, nested, started });
-    await this.keepForMemory(child, result);
+    await this.cacheResult(child, result);
     if (ended.kind === "returned") return { ok: true, value: ended.value };
     const error = ended.kind === "failed" ? ended.error : { code: "cancelled", message: "the run was cancelled" };
     return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
   }
 }
 
-/** The answer to a call of a run that has stopped. */
+/** Answers calls of a parked run: never settles. */
 const STOPPED = new Promise<never>(() => undefined);
 
 export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "recordId" | "version" | "sourceHash"> {
@@ -201,7 +201,7 @@ export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "re
   return { kind: body.kind, recordId: id, version, sourceHash };
 }
 
-/** The arguments with their defaults; throws where one is missing or of the wrong type. */
+/** Fills in defaults; throws if an argument is missing or of the wrong type. */
 export function checkArguments({ capability }: Runnable, given: JsonObject): JsonObject {
   const args = mergeDefaults(given, capability.parameters);
   const problem = findArgumentProblem(args, capability.parameters);

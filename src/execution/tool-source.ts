@@ -5,13 +5,13 @@ import { contentHash } from "../base/content-hash.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { redact } from "./redact.ts";
 
-/** A tool to be used as a capability, and what it is always given. */
-export interface ToolUse {
+/** A tool with preset arguments, to be used as a capability. */
+export interface PresetTool {
   readonly tool: string;
   readonly defaults: JsonObject;
 }
 
-/** A capability that is one tool with some of its arguments given. What looks like a secret is no default. */
+/** Prepares a tool as a capability. Secrets among the defaults are dropped. */
 export function describeToolSource({ id, inputSchema = {} }: CatalogueTool, wanted: JsonObject): PreparedSource {
   const defaultArgs = withoutSecrets(wanted);
   const hasDefaults = Object.keys(defaultArgs).length > 0;

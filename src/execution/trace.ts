@@ -8,7 +8,7 @@ interface TracedDecision {
   readonly outcome: string;
 }
 
-/** One call of a run. `id` is unique in the run and is what results are fetched by. */
+/** One call of a run. `id` is unique in the run and identifies its stored result. */
 interface TracedTask {
   readonly id: string;
   readonly nodeId: string | undefined;
@@ -23,13 +23,13 @@ interface TracedTask {
 }
 
 export interface Trace {
-  /** Each node that was visited once, in the order of the structure. */
+  /** Visited nodes, each once, in structure order. */
   readonly path: readonly string[];
   readonly decisions: readonly TracedDecision[];
   readonly tasks: readonly TracedTask[];
 }
 
-/** What a run did, told from its journal: a fold, so the same journal always gives the same trace. */
+/** Derives a trace from a journal. Deterministic: equal journals give equal traces. */
 export function buildTrace(entries: readonly JournalEntry[], structure: StaticStructure): Trace {
   const answers = new Map(entries.filter((entry) => entry.kind === "answer").map((entry) => [entry.call, entry]));
   const decisions = entries
@@ -45,7 +45,7 @@ export function buildTrace(entries: readonly JournalEntry[], structure: StaticSt
   };
 }
 
-/** Nodes that leave no entry of their own were visited when something inside or next to them was. */
+/** Visited nodes, including those that leave no entry themselves. */
 function visitedNodes(
   structure: StaticStructure,
   calls: readonly CallEntry[],
@@ -67,8 +67,8 @@ function visitedNodes(
 }
 
 /**
- * Nodes without an entry of their own: a fork is visited with one of its branches, a loop or try with
- * something inside, a join with something that leads to it.
+ * Adds nodes without entries: a fork is visited with one of its branches, a loop or try with something inside, a join
+ * with something that leads to it.
  */
 function addSilentNodes({ nodes, edges }: StaticStructure, seen: Set<string>): void {
   const types = new Map(nodes.map(({ id, type }) => [id, type]));
@@ -84,7 +84,7 @@ function addSilentNodes({ nodes, edges }: StaticStructure, seen: Set<string>): v
   }
 }
 
-/** The node's id where it was called once; otherwise the loop iteration, and a number, make it unique. */
+/** Ids of calls: the node, with the loop iteration and a number if needed to be unique. */
 function nameTasks(calls: readonly CallEntry[]): [string, CallEntry][] {
   const used = new Map<string, number>();
   return calls.map((call) => {

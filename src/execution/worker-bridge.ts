@@ -1,12 +1,12 @@
 import type { JsonValue } from "../base/json.ts";
 
-/** Every limit has a configuration key of the same name under `sandbox`, which its error names. */
+/** Each limit has a configuration key of the same name under `sandbox`, which its error names. */
 export interface RunLimits {
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Of the isolate's heap. */
+  /** Heap of the isolate. */
   readonly memoryMb: number;
-  /** Of the whole child process. */
+  /** Resident memory of the child process. */
   readonly maxRssMb: number;
   readonly maxCalls: number;
   readonly maxParallelCalls: number;
@@ -17,7 +17,7 @@ export interface RunLimits {
   readonly maxLogBytes: number;
   readonly maxCodeBytes: number;
   readonly maxDecisions: number;
-  /** How deep runs may be nested. */
+  /** Maximum nesting of runs. */
   readonly maxDepth: number;
 }
 
@@ -26,19 +26,19 @@ export interface SandboxProgram {
   readonly code: string;
   readonly fileName: string;
   readonly args: JsonValue;
-  /** For Math.random and crypto.randomUUID: equal seeds, equal runs. */
+  /** Seeds Math.random and crypto.randomUUID: equal seeds give equal runs. */
   readonly seed: number;
-  /** What `Date.now()` says at first, in milliseconds; it moves on with the answers to calls. */
+  /** Initial `Date.now()` in milliseconds; it advances with the answers to calls. */
   readonly startedAt: number;
   readonly limits: RunLimits;
-  /** Depth of nesting; 0 is a program an agent submitted. Nested runs never wait for a place their ancestors hold. */
+  /** Nesting depth; 0 for a program that an agent submitted. Nested runs never wait for a slot their ancestors hold. */
   readonly depth: number;
 }
 
-/** Where in the structure the guest says it is. A hint: the guest can forge it. */
+/** Call site as the guest reports it. A hint: the guest can forge it. */
 export interface CallSite {
   readonly node: string | undefined;
-  /** Iterations of the loops around it, outermost first: `l1:0/l2:3`; empty outside of loops. */
+  /** Iterations of the surrounding loops, outermost first: `l1:0/l2:3`; empty outside of loops. */
   readonly loop: string;
 }
 
@@ -54,7 +54,7 @@ export type CallOutcome =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: GuestError };
 
-/** What a call gives back to the guest; `clock` is what `Date.now()` says from then on. */
+/** Answer to a guest's call; `clock` sets its `Date.now()`. */
 export type CallAnswer = { readonly clock: number } & CallOutcome;
 
 export interface GuestError {
@@ -64,9 +64,9 @@ export interface GuestError {
   readonly data?: JsonValue;
 }
 
-/** The side of the host: everything a running program can reach. */
+/** Host side: everything a running program can reach. */
 export interface RunHost {
-  /** Never rejects; answers reach the guest one at a time, in the order in which these promises settle. */
+  /** Never rejects. Answers reach the guest one at a time, in the order in which these promises settle. */
   call(call: GuestCall): Promise<CallAnswer>;
   decided(site: CallSite, outcome: string): void;
   logged(level: string, text: string): void;
@@ -81,20 +81,20 @@ interface RunStats {
 
 export type RunOutcome = { readonly stats: RunStats; readonly warnings: readonly string[] } & (
   | { readonly kind: "returned"; readonly value: JsonValue }
-  /** Position in the code that ran, where the engine told one. */
+  /** Position in the instrumented code, if the engine reported one. */
   | {
       readonly kind: "threw";
       readonly error: GuestError;
       readonly at?: { readonly line: number; readonly column: number };
     }
   | { readonly kind: "limit"; readonly limit: keyof RunLimits; readonly message: string }
-  /** The signal was aborted; its reason says why. */
+  /** The signal was aborted, with this reason. */
   | { readonly kind: "aborted"; readonly reason: unknown }
-  /** The child died by itself or broke the protocol. */
+  /** The child process died or broke the protocol. */
   | { readonly kind: "crashed"; readonly message: string }
 );
 
-/** The port to whatever runs programs. */
+/** Port to the sandbox that runs programs. */
 export interface Sandbox extends AsyncDisposable {
   run(program: SandboxProgram, host: RunHost, signal: AbortSignal): Promise<RunOutcome>;
 }

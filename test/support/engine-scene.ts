@@ -8,7 +8,7 @@ import { createEventBus } from "../../src/base/events.ts";
 import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
 import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
-import { directly, type RunKeeper } from "../../src/execution/run-keeper.ts";
+import { createDirectKeeper, type RunKeeper } from "../../src/execution/run-keeper.ts";
 import { Engine } from "../../src/execution/run-engine.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/base/log.ts";
@@ -67,7 +67,7 @@ export function createTestSandbox(): ProcessSandbox {
 export async function createEngineScene(
   client: DatabaseClient,
   sandbox: ProcessSandbox,
-  keeper: RunKeeper = directly(client),
+  keeper: RunKeeper = createDirectKeeper(client),
 ): Promise<EngineScene> {
   const calls: string[] = [];
   const changing = new Set<string>();
