@@ -1,6 +1,7 @@
 import { splitClauses } from "../src/discovery/clauses.ts";
 import { countWords } from "../src/discovery/bm25f.ts";
-import { type Embedder, normalise } from "../src/discovery/embedding/embedder.ts";
+import type { Embedder } from "../src/discovery/embedding/embedder.ts";
+import { normalise } from "../src/discovery/embedding/encoder/unit-vector.ts";
 import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";
 import type { Language } from "../src/discovery/discovery.ts";
 import type { SearchDocument } from "../src/discovery/search.ts";

@@ -1,4 +1,4 @@
-import { normalise } from "./embedding/embedder.ts";
+import { normalise } from "./embedding/encoder/unit-vector.ts";
 
 /** Weight of one confirmed use. */
 const INTENT_WEIGHT = 0.8;

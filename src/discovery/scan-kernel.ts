@@ -1,5 +1,13 @@
-import { type Code, i16x8, i32, i32x4, loopWhile, repeatWhile, v128 } from "./webassembly/instructions.ts";
-import { type Callable, compileKernels, defineKernel, type Local } from "./webassembly/module.ts";
+import {
+  type Code,
+  i16x8,
+  i32,
+  i32x4,
+  loopWhile,
+  repeatWhile,
+  v128,
+} from "./embedding/encoder/webassembly/instructions.ts";
+import { type Callable, compileKernels, defineKernel, type Local } from "./embedding/encoder/webassembly/module.ts";
 
 /** Bytes of a row, or half of the query's numbers, per load. */
 const LANES = 16;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Random } from "../../test/support/random.ts";
-import { normalise } from "./embedding/embedder.ts";
+import { normalise } from "./embedding/encoder/unit-vector.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 
 const random = new Random(7);

@@ -1,4 +1,4 @@
-import type { SafetensorsFile, Tensors } from "./safetensors.ts";
+import type { SafetensorsFile, Tensors } from "./encoder/safetensors.ts";
 
 /** Applies a LoRA adapter: adds the product of two small matrices to each layer it covers. */
 export function addAdapter(base: Tensors, adapter: SafetensorsFile): Tensors {

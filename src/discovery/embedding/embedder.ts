@@ -12,10 +12,3 @@ export interface Embedder extends AsyncDisposable {
 
 /** A request has a waiting caller; background work has none. */
 export type Urgency = "request" | "background";
-
-export function normalise(vector: Float32Array): Float32Array {
-  let square = 0;
-  for (const value of vector) square += value * value;
-  const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
-  return vector.map((value) => value * scale);
-}

@@ -6,7 +6,7 @@ import { makeFolder } from "../../../test/support/folder.ts";
 import { addAdapter } from "./adapter.ts";
 import { createHttpEmbedder } from "./http-embedder.ts";
 import { createMinilmEmbedder, tokenizerPath } from "./minilm-embedder.ts";
-import { SafetensorsFile } from "./safetensors.ts";
+import { SafetensorsFile } from "./encoder/safetensors.ts";
 import { readStaticEmbedder } from "./static-embedder.ts";
 import { createTransformersEmbedder } from "./transformers-embedder.ts";
 import { readWordpiece } from "./wordpiece.ts";

@@ -1,4 +1,5 @@
-import { type Embedder, normalise } from "./embedder.ts";
+import type { Embedder } from "./embedder.ts";
+import { normalise } from "./encoder/unit-vector.ts";
 
 export interface HttpEmbedderOptions {
   /** Base URL; `/embeddings` is appended. */

@@ -4,7 +4,7 @@ import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
 import { hashFile } from "./file-hash.ts";
 import type { ModelPaths } from "./model-messages.ts";
-import { SafetensorsFile } from "./safetensors.ts";
+import { SafetensorsFile } from "./encoder/safetensors.ts";
 import { serveTexts } from "./serve-texts.ts";
 import { readWordpiece } from "./wordpiece.ts";
 

@@ -1,7 +1,7 @@
 import { fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../base/package-info.ts";
-import { normalise } from "./embedder.ts";
+import { normalise } from "./encoder/unit-vector.ts";
 import type { Wordpiece } from "./wordpiece.ts";
 
 const DIMENSIONS = 256;

@@ -1,15 +1,5 @@
-import {
-  type Code,
-  code,
-  f32,
-  f32x4,
-  i32,
-  i32x4,
-  loopWhile,
-  repeatWhile,
-  v128,
-} from "../../webassembly/instructions.ts";
-import { defineKernel, type Kernel } from "../../webassembly/module.ts";
+import { type Code, code, f32, f32x4, i32, i32x4, loopWhile, repeatWhile, v128 } from "./webassembly/instructions.ts";
+import { defineKernel, type Kernel } from "./webassembly/module.ts";
 import { FLOAT_BYTES, PROJECTED_WIDTH, SCORE_STRIDE, WIDTH } from "./shape.ts";
 import { createExponential, largestLane, sumLanes } from "./vector-math.ts";
 

@@ -1,4 +1,4 @@
-import type { ReadRow, Tensors } from "../safetensors.ts";
+import type { ReadRow, Tensors } from "./safetensors.ts";
 import { BLOCK, BLOCK_FACTORS_BYTES } from "./linear-kernel.ts";
 import type { Arena } from "./arena.ts";
 import { ACTIVATION_RANGE, HEAD_WIDTH, LAYERS, SHORT_BYTES, WIDTH } from "./shape.ts";

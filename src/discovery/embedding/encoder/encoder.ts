@@ -1,6 +1,6 @@
-import { compileKernels } from "../../webassembly/module.ts";
-import { normalise } from "../embedder.ts";
-import type { Tensors } from "../safetensors.ts";
+import { compileKernels } from "./webassembly/module.ts";
+import { normalise } from "./unit-vector.ts";
+import type { Tensors } from "./safetensors.ts";
 import { Arena } from "./arena.ts";
 import { mixture, scores, softmax } from "./attention-kernels.ts";
 import { type EncoderLayer, type EncoderWeights, type LinearLayer, readEncoderWeights } from "./encoder-weights.ts";

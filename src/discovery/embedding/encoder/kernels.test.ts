@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compileKernels } from "../../webassembly/module.ts";
+import { compileKernels } from "./webassembly/module.ts";
 import { Arena } from "./arena.ts";
 import { softmax } from "./attention-kernels.ts";
 import { packLinear } from "./encoder-weights.ts";

@@ -1,5 +1,5 @@
-import { type Code, code, f32x4, i32, i32x4, loopWhile, repeatWhile, v128 } from "../../webassembly/instructions.ts";
-import { defineKernel, type Frame, type Local } from "../../webassembly/module.ts";
+import { type Code, code, f32x4, i32, i32x4, loopWhile, repeatWhile, v128 } from "./webassembly/instructions.ts";
+import { defineKernel, type Frame, type Local } from "./webassembly/module.ts";
 import { ACTIVATION_STRIDE, FLOAT_BYTES, SHORT_BYTES } from "./shape.ts";
 
 const VECTOR_BYTES = 16;

@@ -1,15 +1,5 @@
-import {
-  type Code,
-  code,
-  f32,
-  f32x4,
-  i16x8,
-  i32,
-  loopWhile,
-  repeatWhile,
-  v128,
-} from "../../webassembly/instructions.ts";
-import { defineKernel } from "../../webassembly/module.ts";
+import { type Code, code, f32, f32x4, i16x8, i32, loopWhile, repeatWhile, v128 } from "./webassembly/instructions.ts";
+import { defineKernel } from "./webassembly/module.ts";
 import { ACTIVATION_RANGE, ACTIVATION_STRIDE, FLOAT_BYTES, WIDTH } from "./shape.ts";
 import { createExponential, createRound, largestLane, sumLanes } from "./vector-math.ts";
 

@@ -1,5 +1,5 @@
-import { type Code, code, f32, f32x4, i32x4, v128 } from "../../webassembly/instructions.ts";
-import type { Frame, Local } from "../../webassembly/module.ts";
+import { type Code, code, f32, f32x4, i32x4, v128 } from "./webassembly/instructions.ts";
+import type { Frame, Local } from "./webassembly/module.ts";
 
 /**
  * Added to a small number it leaves no bits for a fraction: the number is rounded, and stands as an integer in the
