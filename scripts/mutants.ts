@@ -54,18 +54,28 @@ const acceptanceTests = globSync("test/acceptance/**/*.test.ts", { cwd: root })
   .toSorted()
   .map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
 
-function selectTests({ ids, tests }: Mutant): TestSelection {
-  if (ids.length === 0) return { files: tests, names: undefined };
-  const pattern = claimPattern(ids);
-  const claiming = acceptanceTests.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
-  return { files: tests.length > 0 ? tests : claiming, names: pattern };
+function selectTests({ ids, tests, names: pattern, isWhole }: Mutant): TestSelection {
+  if (ids.length === 0) return { files: tests, names: pattern };
+  const claim = claimPattern(ids);
+  const claiming = acceptanceTests.filter(({ text }) => claim.test(text)).map(({ file }) => file);
+  return { files: tests.length > 0 ? tests : claiming, names: isWhole ? undefined : claim };
+}
+
+const baselines = new Map<string, Promise<string | undefined>>();
+
+/** Defects that are judged by the same tests share one run without a defect. */
+function findBaselineProblem(selection: TestSelection, run: TestRun): Promise<string | undefined> {
+  const key = `${selection.files.join(" ")} ${selection.names?.source ?? ""}`;
+  const known = baselines.get(key) ?? runTests(selection, run).then(findUnsound);
+  baselines.set(key, known);
+  return known;
 }
 
 async function tryMutant(mutant: Mutant, checkout: Checkout, run: TestRun): Promise<Judgement> {
   const selection = selectTests(mutant);
   if (selection.files.length === 0) return { verdict: "not shown", detail: "no test claims an id" };
   if (options.baseline) {
-    const unsound = findUnsound(await runTests(selection, run));
+    const unsound = await findBaselineProblem(selection, run);
     if (unsound !== undefined) throw new Error(unsound);
   }
   try {
@@ -87,14 +97,19 @@ async function measure(mutant: Mutant, checkout: Checkout, run: TestRun): Promis
   return { mutant: mutant.name, ids: mutant.ids, result: verdict, seconds, detail };
 }
 
+const stop = new AbortController();
+for (const stopSignal of ["SIGINT", "SIGTERM"] as const) process.once(stopSignal, () => stop.abort());
+
 async function tryAll(mutants: readonly Mutant[]): Promise<MutantResult[]> {
   await using postgres = await startPostgres();
   const queue = [...mutants];
   const results: MutantResult[] = [];
   const work = async (): Promise<void> => {
     using checkout = copyCheckout(root);
-    const run = { folder: checkout.path, postgresUrl: postgres.url(""), timeoutMs: Number(options.timeout) * 1_000 };
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+    const { path: folder } = checkout;
+    const timeoutMs = Number(options.timeout) * 1_000;
+    const run = { folder, postgresUrl: postgres.url(""), timeoutMs, signal: stop.signal };
+    for (let next = queue.shift(); next !== undefined && !stop.signal.aborted; next = queue.shift())
       results.push(await measure(next, checkout, run));
   };
   await Promise.all(Array.from({ length: Number(options.jobs) }, work));

@@ -28,7 +28,7 @@ export function copyCheckout(root: string): Checkout {
       try {
         // Outside any repository git takes the paths as they stand, below the working directory.
         const env = { ...process.env, GIT_DIR: join(path, "no-repository") };
-        const args = ["apply", "--recount", "--whitespace=nowarn", "-"];
+        const args = ["apply", "--recount", "--whitespace=nowarn", `-C${neededContext(mutant.patch)}`, "-"];
         execFileSync("git", args, { cwd: path, env, input: mutant.patch, stdio: "pipe" });
       } catch (error) {
         const reason = String((error as { stderr?: unknown }).stderr ?? error).trim();
@@ -47,12 +47,18 @@ export function copyCheckout(root: string): Checkout {
   };
 }
 
+/** Lines that a patch takes away say where it belongs, whatever became of their neighbours. */
+function neededContext(patch: string): number {
+  const hunks = patch.split(/^@@.*$/m).slice(1);
+  return hunks.every((hunk) => /^-/m.test(hunk)) ? 0 : 1;
+}
+
 /** Tracked files and new ones that git does not ignore, as they are in the working tree. */
 function listFiles(root: string): string[] {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   return execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 64 << 20 })
     .split("\0")
-    .filter((file) => file !== "");
+    .filter((file) => file !== "" && !LINKED.includes(file));
 }
 
 function copy(root: string, target: string, path: string): void {

@@ -4,19 +4,34 @@ import { changedFiles, claimPattern, type Mutant, parseMutant, sampleMutants } f
 const PATCH = "--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,2 +1 @@\n const a = 1;\n-const b = 2;\n";
 
 test("parseMutant reads the header and keeps the patch as it is", () => {
-  const text = `ids: 13.7-AC2 FR032\nwhy: no alias is written\ntests: test/acceptance/names.test.ts\nslow: yes\n${PATCH}`;
+  const text = `ids: 13.7-AC2 FR032\nwhy: no alias is written\ntests: test/acceptance/names.test.ts\nwhole: yes\nslow: yes\n${PATCH}`;
   expect(parseMutant("no-alias", text)).toEqual({
     name: "no-alias",
     ids: ["13.7-AC2", "FR032"],
     why: "no alias is written",
     tests: ["test/acceptance/names.test.ts"],
+    names: undefined,
+    isWhole: true,
     isSlow: true,
     patch: PATCH,
   });
 });
 
 test("parseMutant leaves the tests to the ids and a mutant quick unless told otherwise", () => {
-  expect(parseMutant("x", `ids: FR032\nwhy: it is so\n${PATCH}`)).toMatchObject({ tests: [], isSlow: false });
+  expect(parseMutant("x", `ids: FR032\nwhy: it is so\n${PATCH}`)).toMatchObject({
+    tests: [],
+    isWhole: false,
+    isSlow: false,
+  });
+});
+
+test("parseMutant reads the pattern of names of tests without ids", () => {
+  const { ids, names } = parseMutant(
+    "x",
+    `why: it is so\ntests: src/a.test.ts\nnames: reads a (file|folder)\n${PATCH}`,
+  );
+  expect(ids).toEqual([]);
+  expect(names).toEqual(/reads a (file|folder)/);
 });
 
 test.each([
@@ -30,7 +45,7 @@ test.each([
 });
 
 function mutant(name: string, isSlow = false): Mutant {
-  return { name, ids: ["FR001"], why: "it is so", tests: [], isSlow, patch: PATCH };
+  return { name, ids: ["FR001"], why: "it is so", tests: [], names: undefined, isWhole: false, isSlow, patch: PATCH };
 }
 
 const rank = (name: string): string => ({ a: "3", b: "1", c: "2", d: "0" })[name] ?? "9";

@@ -6,13 +6,17 @@ export interface Mutant {
   readonly why: string;
   /** Test files to run; empty means every acceptance test file that claims one of the ids. */
   readonly tests: readonly string[];
+  /** Pattern of the names of the tests to run, where no ids say it; undefined means all of each file. */
+  readonly names: RegExp | undefined;
+  /** The tests of a file build on each other, so that all of them run. */
+  readonly isWhole: boolean;
   /** Takes more than about a minute, so that a sample skips it. */
   readonly isSlow: boolean;
   readonly patch: string;
 }
 
 const FIELD = /^(\w+):\s*(.*)$/;
-const FIELDS = new Set(["ids", "why", "tests", "slow"]);
+const FIELDS = new Set(["ids", "why", "tests", "names", "whole", "slow"]);
 
 /** Parses a file of `test/mutants`; throws where it is not one. */
 export function parseMutant(name: string, text: string): Mutant {
@@ -24,6 +28,8 @@ export function parseMutant(name: string, text: string): Mutant {
     ids: words(fields.get("ids")),
     why: fields.get("why") ?? "",
     tests: words(fields.get("tests")),
+    names: toPattern(fields.get("names")),
+    isWhole: fields.has("whole"),
     isSlow: fields.has("slow"),
     patch: text.slice(start),
   };
@@ -64,6 +70,10 @@ function parseHeader(name: string, header: string): Map<string, string> {
     fields.set(key, value.trim());
   }
   return fields;
+}
+
+function toPattern(text: string | undefined): RegExp | undefined {
+  return text === undefined ? undefined : new RegExp(text);
 }
 
 function words(value: string | undefined): string[] {

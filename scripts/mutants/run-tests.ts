@@ -14,6 +14,8 @@ export interface TestRun {
   readonly folder: string;
   readonly postgresUrl: string;
   readonly timeoutMs: number;
+  /** Ends the tests early. */
+  readonly signal: AbortSignal;
 }
 
 interface VitestReport {
@@ -55,21 +57,26 @@ function isFailed({ status }: { readonly status: string }): boolean {
   return status === "failed";
 }
 
-/** Ends the whole process group when time is up, since a test's processes would outlive vitest. */
+/** Ends the whole process group when time is up, since processes of the tests would outlive vitest. */
 function spawnBounded(args: readonly string[], run: TestRun): Promise<{ isTimeout: boolean; log: string }> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PML_TEST_POSTGRES_URL: run.postgresUrl };
     const child = spawn(process.execPath, args, { cwd: run.folder, env, detached: true, stdio: "pipe" });
     let log = "";
     let isTimeout = false;
+    const end = (): void => {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    };
+    run.signal.addEventListener("abort", end, { once: true });
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (log += String(chunk)));
     const timer = setTimeout(() => {
       isTimeout = true;
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      end();
     }, run.timeoutMs);
     child.once("error", reject);
     child.once("close", () => {
       clearTimeout(timer);
+      run.signal.removeEventListener("abort", end);
       resolve({ isTimeout, log });
     });
   });
