@@ -21,7 +21,7 @@ interface Item {
   readonly decidedVia?: string;
 }
 
-/** A home with what waits there; its daemon is stopped at the end of the scope. */
+/** A home with pending approvals; stops its daemon at the end of the scope. */
 async function homeWith(
   ...requests: Parameters<typeof askFor>[0][]
 ): Promise<{ home: string; ids: string[] } & AsyncDisposable> {

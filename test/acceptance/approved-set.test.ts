@@ -1,4 +1,4 @@
-/** Nothing that a program was not let go with ever reaches a server, however the program is written. */
+/** No call outside the approved set ever reaches a server, for any program. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,12 +18,12 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 const PROGRAMS = 120;
-/** Some of the programs break what they wait with. */
+/** Some programs break the primitives they wait with. */
 const options = { timeout: 2 };
 const AT_ONCE = 4;
 const FORBIDDEN = /counting:(?:add|put|drop)/;
 
-/** A person who agrees to whatever only reads, computed names included, and refuses everything else. */
+/** Simulates a person who approves plans that only read, dynamic calls included, and refuses everything else. */
 async function readOnlyPerson(message: string) {
   const [, calls = ""] = /It would call: (.*)/.exec(message) ?? [];
   const answer = FORBIDDEN.test(calls) ? "refuse" : "once";
@@ -117,7 +117,7 @@ test("an approval lets go exactly the program, the arguments and the definitions
   expect(written()).toEqual(["add approved"]);
 });
 
-/** Its tools are described otherwise when it is started the next time. */
+/** The server changes the descriptions of its tools with each start. */
 function redefineCounting(home: string): void {
   const file = join(home, "pml.json");
   const config = JSON.parse(readFileSync(file, "utf8")) as { mcpServers: { counting: { args: string[] } } };

@@ -85,7 +85,7 @@ describe("a program that writes", () => {
     const home = scene.home.path;
     await using connected = await connectClient(home);
     const { client } = connected;
-    // a computed name is only asked about when it is called
+    // a dynamic call is asked about only when it is made
     const left = { code: `return await mcp.counting[args.tool]({ key: "left" })`, args: { tool: "drop" } };
     const approveAll = async (asked: Awaited<ReturnType<typeof execute>>): Promise<typeof asked> => {
       if (asked.status !== "approval_required") return asked;

@@ -1,4 +1,4 @@
-/** Who made a capability and who changed it last: the principal of the token, or the agent that has the owner's. */
+/** Creator and updater of a capability: the token's principal, or the agent that uses the owner's token. */
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { execute } from "../support/execute.ts";
@@ -38,7 +38,7 @@ async function connect(): Promise<void> {
 const whois = async (by: Client, fqdn: string): Promise<Whois> =>
   (await callJson<Whois>(by, "dns:whois", { fqdn })).value;
 
-/** Names of principals say whose word their subject is. */
+/** Principal names include the issuer of the subject. */
 const nameOf = (subject: string): string => `${subject} (${gateway.issuer.issuer})`;
 
 const found = async (by: Client, created_by: string): Promise<string[]> => {
@@ -48,7 +48,7 @@ const found = async (by: Client, created_by: string): Promise<string[]> => {
 };
 
 test("[X-01] [FR037] a capability is its creator's at once, whoever calls or changes it later", async () => {
-  // Nothing was ever written about either of them before.
+  // Neither has a row in the database yet.
   await execute(ada!, { name: "fs:of_ada", code: "return 'ada'", visibility: "project" });
   const made = await whois(ada!, "fs:of_ada");
   expect([made.created_by, made.updated_by]).toEqual([nameOf(ADA), nameOf(ADA)]);
@@ -112,7 +112,7 @@ test("[X-01] with the owner's token the agent signs by its own name; after a res
   await runPml(["down"], { home });
   await runPml(["up"], { home, env: { PML_PORT: new URL(gateway.url).port } });
   await connect();
-  // An agent cannot pass for a person, however it calls itself.
+  // An agent cannot pass for a person by its client name.
   expect(await whois(ada!, "util:renamed")).toMatchObject({
     created_by: "claude-code",
     updated_by: "cursor erwan@acme.io",

@@ -98,7 +98,7 @@ test("news arrive on the GET stream of 2025 and on a subscription of today, whic
   expect(meta(told.value)).toHaveProperty(["io.modelcontextprotocol/subscriptionId"]);
 
   await runPml(["down"], { home: home.path });
-  // What the server offered at its start may be told late, to whoever listens by then.
+  // The notification about the server's first list may arrive late.
   const rest = await Array.fromAsync(subscription);
   expect(rest.pop()).toMatchObject({ result: expect.anything() });
   for (const notice of [...rest, ...(await Array.fromAsync(stream))]) expect(notice).toMatchObject(changed);

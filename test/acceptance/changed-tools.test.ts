@@ -1,4 +1,4 @@
-/** A tool that is not what it was under the same name. */
+/** A tool whose definition changes under the same name. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ const POISONED = {
 interface Setting extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly client: TestClient;
-  /** Makes the server describe its tool anew and say that its list changed. */
+  /** Makes the server change its tool's description and send a list change. */
   redefine(definition: unknown): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What a server can do wrong, and that nobody but its own callers notices. */
+/** Faults of a server affect only its own callers. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";

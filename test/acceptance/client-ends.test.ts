@@ -1,4 +1,4 @@
-/** However a client goes, nothing of it stays. */
+/** A client leaves nothing behind, however it ends. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ test("the end of its input, SIGTERM, and the death of the client: no shim is lef
   ended.stdin?.end();
   const terminated = await startShim(home.path);
   terminated.kill("SIGTERM");
-  // A client that is killed: its pipes close, and nobody tells the shim anything.
+  // A killed client: its pipes close without a message to the shim.
   const script = `const { spawn } = require("node:child_process");
     const shim = spawn(process.execPath, [${JSON.stringify(PML)}, "mcp"], { stdio: ["pipe", "pipe", "inherit"] });
     shim.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\\n');

@@ -31,7 +31,7 @@ test("what six clients make of the names stays legal and distinct, and reaches t
       expect(offered).not.toContain(mangled?.offered);
       offered.add(mangled?.offered ?? "");
     }
-    // Calls by the client's own table, and by what a model that remembers only the mangled name would say.
+    // Calls by the client's own table, and by the mangled name a model may remember.
     const answering = tools.filter(({ _meta }) => isHostile(String(_meta?.["dev.pml/canonicalName"])));
     for (const { name, _meta } of answering) {
       const expected = String(_meta?.["dev.pml/canonicalName"]).replace(":", "/");

@@ -14,7 +14,7 @@ import { servers } from "../support/upstream-servers.ts";
 
 const run = promisify(execFile);
 
-/** Every method, whatever the way to the gateway. */
+/** Every method, over each transport. */
 async function useClient(pml: PmlClient, name: string): Promise<void> {
   const made = await pml.execute({
     intent: "count",

@@ -46,7 +46,7 @@ async function machine(files: Record<string, string> = {}): Promise<Machine> {
   };
 }
 
-/** A file of each client with something in it that must survive. */
+/** A configuration file per client, with content that must survive. */
 const SAMPLES: Readonly<Record<string, { file: string; text: string }>> = {
   "claude-code": { file: ".claude.json", text: `{"numStartups":3,"mcpServers":{}}` },
   "claude-desktop": { file: ".config/Claude/claude_desktop_config.json", text: `{\n  "globalShortcut": ""\n}\n` },
@@ -177,7 +177,7 @@ test("a link stays a link; a dangling one, a read-only file and a broken one are
   expect(readOnly.code).toBe(EXIT.failed);
   expect(readOnly.stderr).toContain(`chmod u+w ${made.path(".copilot/mcp-config.json")}`);
   expect(made.read(".copilot/mcp-config.json")).toBe("{}");
-  // One of several that cannot be written: none is.
+  // If one of several files cannot be written, none is.
   mkdirSync(made.path(".codeium/windsurf"), { recursive: true });
   const both = await made.connect("windsurf", "gemini");
   expect([both.code, both.stdout]).toEqual([EXIT.failed, ""]);

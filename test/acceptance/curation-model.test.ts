@@ -12,7 +12,7 @@ interface Asked {
   readonly intent: string;
 }
 
-/** Names everything after its intent, except for what it cannot name. */
+/** Names programs after their intent, some of them illegally. */
 function nameByIntent(body: Record<string, unknown>): string {
   const [message] = body["messages"] as [{ content: string }];
   const programs = JSON.parse(message.content) as Asked[];

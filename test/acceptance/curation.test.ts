@@ -22,7 +22,7 @@ interface Stats {
 
 const READ = "(await mcp.filesystem.read_text_file({ path: args.path })).content";
 
-/** One test after the other, as a user goes through it. */
+/** The tests build on each other, in the order of a user's steps. */
 describe("curation through a real client", () => {
   let work: Awaited<ReturnType<typeof makeFolder>>;
   let home: GatewayHome;

@@ -25,7 +25,7 @@ async function upIn(home: string): Promise<DaemonAddress> {
   return address;
 }
 
-/** fetch sets Host itself, so headers are sent by hand. */
+/** Sends headers by hand, since fetch sets Host itself. */
 function statusOf(address: DaemonAddress, path: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, address.url), { headers }, (response) => {

@@ -11,7 +11,7 @@ import { servers } from "../support/upstream-servers.ts";
 interface Scene extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly folder: string;
-  /** What the counting server really did. */
+  /** Calls that reached the counting server. */
   happened(): string[];
 }
 
@@ -133,10 +133,10 @@ describe("running code", () => {
     await using connected = await connectClient(home.path);
     const code = `await mcp.counting.add({ key: args.key + " before" }); await mcp.counting.read({ key: args.key });
       await mcp.counting.slow({ ms: args.ms }); return await mcp.counting.add({ key: args.key + " after" })`;
-    // So that the second run is an ordinary one: the first of a program is kept in another way.
+    // Makes the second run an ordinary one: the first run of a program is stored synchronously.
     await execute(connected.client, { code, args: { key: "first", ms: 1 } });
     const cut = execute(connected.client, { code, args: { key: "second", ms: 3_000 } }).catch(() => undefined);
-    // Only then the program has the answer to what it did; before, a person would have to decide.
+    // Kill only after the answer is journalled; before that, the call would be ambiguous and need a person.
     await until("the first half is done", () => scene.happened().includes("read second"));
     process.kill(home.daemonPid, "SIGKILL");
     await cut;

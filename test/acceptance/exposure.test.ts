@@ -109,7 +109,7 @@ test("exposure is taken over while the daemon runs; clients are told when what t
 test("pml_discover ranks, filters and pages over what is permitted, also before any server is connected [10.6-AC3] [10.6-AC5] [10.6-AC10]", async () => {
   const chaos = { ...servers.chaos("chaos"), tools: ["echo", "pid"] };
   const mcpServers = { large: servers.large("--tools=12"), chaos };
-  // the model would answer a little differently once it is warm
+  // once it is warm, the model would change the scores a little
   const discovery = { tier: "lite" };
   await using home = await startGateway(mcpServers, { config: { discovery } });
   await home.ready("large", "chaos");

@@ -1,4 +1,4 @@
-/** Every error a newcomer can provoke with what exists: it says what happened, why, and what to do. */
+/** Errors a newcomer meets: each says what happened, why, and what to do next. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ test("a PML_HOME that cannot be written", async () => {
   await using home = await makeFolder();
   const locked = join(home.path, "locked");
   mkdirSync(locked, { mode: 0o555 });
-  // root may write anywhere, so as root the command is run by somebody else
+  // root may write anywhere, so the command then runs as another user
   const asRoot = process.getuid?.() === 0;
   const nobody = asRoot ? { uid: 65_534, gid: 65_534 } : {};
   chmodSync(home.path, 0o755);

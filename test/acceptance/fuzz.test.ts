@@ -1,4 +1,4 @@
-/** Ten thousand messages and requests that no client should send. PML_FUZZ_SEED repeats a run. */
+/** Sends ten thousand malformed messages and requests. PML_FUZZ_SEED repeats a run. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -22,7 +22,7 @@ const ROUNDS = 5;
 const REQUESTS_PER_ROUND = 520;
 const AT_ONCE = 12;
 const BODY_LIMIT = 4 * 1024 * 1024;
-/** Measured: -10 to +15. Leaking one body in a hundred would be more. */
+/** Measured growth is -10 to +15; leaking one body in a hundred would exceed this. */
 const MOST_GROWTH_MB = 64;
 
 type Sent = Pick<FuzzRequest, "kind" | "bytes">;
@@ -69,7 +69,7 @@ function countSockets(pid: number): number {
     try {
       return readlinkSync(join(folder, descriptor)).startsWith("socket:");
     } catch {
-      return false; // it was closed in between
+      return false; // closed in the meantime
     }
   };
   return readdirSync(folder).filter(isSocket).length;
@@ -79,7 +79,7 @@ async function fuzzStdio(home: GatewayHome, random: Random): Promise<void> {
   for (let round = 0; round < SHIMS; round += 1) {
     await using shim = new FuzzShim(home.path);
     const era: Era = round % 2 === 0 ? "legacy" : "modern";
-    // A client of the 2025 era may also talk nonsense before its handshake.
+    // A 2025-era client may also send garbage before its handshake.
     const late = round % 4 === 0;
     if (era === "legacy" && !late) await shim.initialize();
     for (let sent = 0; sent < LINES_PER_SHIM; sent += 1) await shim.send(fuzzMessage(random, era));
@@ -154,7 +154,7 @@ function messagesOf(type: string, body: string): string[] {
   return [...body.matchAll(/^data: (\{.*)$/gm)].map(([, message = ""]) => message);
 }
 
-/** What is refused before it reaches the protocol. */
+/** Requests that are refused before they reach the protocol. */
 function isPlainError(text: string): boolean {
   return /^\{"ok":false,"error":\{"code":"[a-z_]+"/.test(text);
 }
@@ -170,7 +170,7 @@ async function sendSized(home: GatewayHome, size: number): Promise<number | unde
 test("10,000 malformed messages and requests: errors, no crash, no leak, and calls work all the while [mcp-12]", async () => {
   console.log(`fuzz: PML_FUZZ_SEED=${seed}`);
   const random = new Random(seed);
-  // The search model would be loaded a minute after the start, amid what is measured here.
+  // Loading the search model a minute after the start would disturb the measurement.
   const config = { discovery: { tier: "lite" } };
   await using home = await startGateway({ chaos: servers.chaos("chaos") }, { config, env: { PML_LOG_LEVEL: "debug" } });
   await home.ready("chaos");
@@ -186,10 +186,10 @@ test("10,000 malformed messages and requests: errors, no crash, no leak, and cal
   console.log(
     `fuzz: memory ${Math.round(before.rssMb)} MB after the warm-up, ${Math.round(after.rssMb)} MB at the end`,
   );
-  // What is garbage is given back by and by; what leaked is not.
+  // Garbage is collected in time; leaks are not.
   const growth = async (): Promise<number> => (await readFigures(home)).rssMb - before.rssMb;
   await until(`memory is within ${MOST_GROWTH_MB} MB of before`, async () => (await growth()) < MOST_GROWTH_MB, 90_000);
-  // Sessions that were opened properly stay until they are idle for long; nothing else may.
+  // Only properly opened sessions may stay, until they have been idle for long.
   expect([after.shims, after.told]).toEqual([0, after.sessions]);
   expect(await home.server("chaos")).toMatchObject({ state: "ready", inFlight: 0 });
   const log = readFileSync(join(home.path, "daemon.log"), "utf8").split("\n");

@@ -111,7 +111,7 @@ test("after a restart the tools are listed before any server is connected, and e
   await before.client.callTool({ name: "everything__nothing", arguments: {} }).catch(() => undefined);
   await runPml(["down"], { home: home.path });
 
-  // The server cannot start any more, and the list is the same nevertheless.
+  // The list stays the same although the server can no longer start.
   writeFileSync(marker, "");
   await runJson(["up"], { home: home.path });
   await using after = await connectClient(home.path);

@@ -63,7 +63,7 @@ test("how PML treats a server changes without its tools being missing for a mome
   await using connected = await connectClient(home.path);
   writeConfig(home.path, { mcpServers: { chaos: { ...chaos, pml: { maxResultBytes: 5_000 } } } });
   await until("the server was replaced", async () => {
-    // an unknown tool would be an error of the protocol, and end this
+    // an unknown tool would be a protocol error and end the loop
     await call(connected.client, "chaos__echo", { text: "x" });
     return (await home.server("chaos")).state === "ready" && (await home.pid("chaos")) !== pid;
   });

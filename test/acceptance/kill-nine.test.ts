@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runKillRounds } from "../torture/kill-nine.ts";
 
 const ROUNDS = 50;
-/** Each with a database of its own, so that both cores are used. */
+/** Each lane has its own database, to use both cores. */
 const LANES = 2;
 
 test(

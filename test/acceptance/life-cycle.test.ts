@@ -1,4 +1,4 @@
-/** From start to end: many servers, some of which never come up, and nothing left of them afterwards. */
+/** Life cycle of many servers: some never come up, and no process is left afterwards. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { servers, unlessMarked } from "../support/upstream-servers.ts";
 
 const SOUND = Array.from({ length: 17 }, (_, index) => `sound-${index + 1}`);
 
-/** The first list of a client that knows where the daemon is, and how long that took with its handshake. */
+/** Measures handshake and first list of a client that knows the daemon's address. */
 async function firstList(home: string): Promise<{ names: string[]; ms: number }> {
   const started = performance.now();
   const client = new Client({ name: "first", version: "1.0.0" });
@@ -82,7 +82,7 @@ test("a server that could not start is there again once it can, without a restar
   expect(await home.server("chaos")).toMatchObject({ failures: 0 });
 });
 
-/** A server with a child that holds its output, one that ignores requests to end, and one that hangs at its start. */
+/** A server whose child holds its output, one that ignores termination, and one that hangs at start. */
 async function startFamily(): Promise<{ home: GatewayHome; pids: number[] }> {
   const home = await startGateway({
     parent: servers.chaos("parent"),
@@ -103,7 +103,7 @@ test("pml down leaves no process behind, however stubborn, and does not wait for
   await using _home = home;
   const started = performance.now();
   await runPml(["down"], { home: home.path });
-  expect(performance.now() - started).toBeLessThan(12_000); // one that hangs may take 30 s to start
+  expect(performance.now() - started).toBeLessThan(12_000); // a hanging server may take 30 s to start
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
@@ -156,7 +156,7 @@ test("a server that fails again and again is tried later each time, then only wh
     moments.push(performance.now());
   }
   const [first = 0, second = 0, third = 0] = moments.slice(1).map((moment, index) => moment - (moments[index] ?? 0));
-  // Twice as long each time, give or take a quarter.
+  // The back-off doubles each time, with a quarter of jitter.
   expect([first < second, second < third]).toEqual([true, true]);
   expect(await call(client, "sound__echo", { text: "x" })).toEqual({ isError: false, text: "sound: x" });
   expect(await call(client, "flaky__echo", { text: "x" })).toEqual({

@@ -1,4 +1,4 @@
-/** What one caller may take: each limit is met, named, counted, and lets go again. */
+/** Limits per caller: each is enforced, named, counted, and released again. */
 import type { Client } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { exportedRows } from "../support/exported-rows.ts";
@@ -56,14 +56,14 @@ test("requests under way at once [mcp-40]", async () => {
     await using connected = await connectClient(home.path, kind);
     const letGo = await hangThree(home, connected.client);
     await expect(echo(connected.client)).rejects.toThrow("limits.concurrentRequests (3)");
-    // each connection over stdio has its own, and so has the principal of HTTP
+    // each stdio connection has its own limit, and so does each HTTP principal
     expect(await echo(other.client)).toMatchObject({ text: "a: hi" });
     await letGo();
     expect(await echo(connected.client)).toMatchObject({ text: "a: hi" });
   }
   expect(await refusals(home)).toEqual({ "limits.concurrentRequests": 4 });
 
-  // over stdio it is a call that was refused, and on record as one
+  // over stdio the call is refused, and recorded as refused
   await until("both refused calls are on record", async () => {
     const rows = await exportedRows(home.path, "tool_usage");
     return rows.filter(({ tool_name, outcome }) => tool_name === "echo" && outcome === "refused").length === 2;
@@ -88,7 +88,7 @@ test("sessions, streams and bodies over HTTP [mcp-40]", async () => {
   const session = { "mcp-session-id": String(first.headers["mcp-session-id"]) };
   expect((await send(initialize)).status).toBe(200);
   expect(await send(initialize)).toMatchObject(refused("limits.sessions", 2));
-  // a session that the SDK refuses takes no place
+  // a session that the SDK refuses does not count
   expect((await send({ method: "DELETE", headers: session })).status).toBe(200);
   expect((await send({ ...initialize, headers: { accept: "text/html" } })).status).toBe(406);
   const again = await send(initialize);
@@ -142,7 +142,7 @@ test("streams and what they watch", async () => {
   for (const kind of clientKinds.filter(({ era }) => era === "auto")) {
     await using connected = await connectClient(home.path, kind);
     const { client } = connected;
-    // one stream is open already: the client listens to changes of the tools
+    // one stream is already open: the client listens for tool changes
     await expect(client.listen({ resourceSubscriptions: uris })).rejects.toThrow("limits.subscriptions (2)");
     const stream = await client.listen({ resourceSubscriptions: [first, second] });
     await expect(client.listen({ resourceSubscriptions: [first] })).rejects.toThrow("limits.streams (2)");

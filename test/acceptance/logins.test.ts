@@ -1,4 +1,4 @@
-/** Remote servers that want to know on whose behalf they are called. */
+/** Remote servers that require OAuth. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { startProtectedServer } from "../support/protected-server.ts";
 
-/** The texts of all files below a folder: database, logs, whatever is there. */
+/** Reads all files below a folder, database and logs included. */
 function readEverything(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join("\n");
@@ -246,7 +246,7 @@ test("on a shared database a login needs a key that all gateways have", async ()
   await there.ready("docs");
   await using connected = await connectClient(there.path, { env });
   expect(await call(connected.client, "docs__read")).toMatchObject({ isError: false });
-  // Both meet the ended token; it is renewed once, since it may be renewed once only.
+  // Both calls meet the expired token; it is renewed once, since the refresh token is single-use.
   authority.expireTokens();
   await using other = await connectClient(here.path, { env });
   const results = await Promise.all([other, connected].map(({ client }) => call(client, "docs__read")));

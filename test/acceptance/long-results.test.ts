@@ -21,7 +21,7 @@ interface PageInfo extends Handle {
   readonly content_type: string;
 }
 
-/** What both versions of the SDK have in common, as far as it matters here. */
+/** The common part of both SDK versions' clients. */
 interface Caller {
   callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
 }
@@ -76,7 +76,7 @@ describe("a result of eight megabytes", () => {
       expect(text === UNIT.repeat(UNITS)).toBe(true);
       expect(pages).toBeGreaterThan(100);
 
-      // Where the shown part ends, the handle goes on.
+      // The handle continues where the shown part ends.
       const meta = result._meta?.["dev.pml/truncated"] as { offset: number; total_bytes: number };
       expect(meta.total_bytes).toBe(Buffer.byteLength(text));
       const [, next = ""] = texts(
@@ -102,7 +102,7 @@ test("structured content stays what its schema says, a client that checks it let
   for (const kind of clientKinds) {
     await using connected = await connectClient(home.path, kind);
     const { client } = connected;
-    await client.listTools(); // from now on the client checks
+    await client.listTools(); // the client validates results from here on
     const result = await callTool(client, "large__query_rows", { count: 20_000 });
     const { rows, total } = result.structuredContent as { rows: { id: number }[]; total: number };
     expect(total).toBe(20_000);

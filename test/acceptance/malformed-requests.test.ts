@@ -1,4 +1,4 @@
-/** What once ended the daemon, kept a client waiting, or turned one away that did nothing wrong. */
+/** Regressions: requests that once ended the daemon, blocked a client, or got a correct one refused. */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -25,7 +25,7 @@ class Endpoint {
     this.#address = address;
   }
 
-  /** The answer as soon as its headers are there. */
+  /** Resolves as soon as the headers have arrived. */
   async begin({ body, method = "POST", headers = {} }: Post): Promise<IncomingMessage> {
     const outgoing = request(new URL("/mcp", this.#address.url), {
       method,

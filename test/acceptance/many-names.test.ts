@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Named capabilities as the product would have written them, one after the other. */
+/** Inserts named capabilities as the product would have written them. */
 async function fill({ db }: DatabaseClient): Promise<void> {
   const id = sql`('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
   const each = sql`FROM generate_series(1, ${COUNT}::int) AS n`;
@@ -48,7 +48,7 @@ test("[NFR001] a name that was looked up is known in memory; one that was not is
   expect(await dryRun("fs:action_77")).toBe("dry_run");
   const order: string[] = [];
   let late: Promise<unknown> | undefined;
-  // as long as nobody can read the records, only what is in memory can be found
+  // while the records are locked, only cached names resolve
   await database.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE capability_records, capability_aliases IN ACCESS EXCLUSIVE MODE`.execute(tx);
     late = dryRun("fs:action_78").then((status) => order.push(`unknown ${status}`));

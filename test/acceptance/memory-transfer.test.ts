@@ -13,7 +13,7 @@ interface ExportSummary {
   readonly rows_sha256: string;
 }
 
-/** Memory as later versions of the product will have written it, in a PML_HOME that nobody has open. */
+/** Writes memory as later versions of the product would, into a PML_HOME without a daemon. */
 async function seedHome(home: string, count: number): Promise<void> {
   using ownership = acquireOwnership(home);
   await using client = await openEmbedded(ownership);

@@ -17,7 +17,7 @@ test("[FR007] [13.4-AC3] [S2-AC8] defaults of the schema are in the arguments th
   await execute(scene.client, { code: merging, args: { path: "a.json" }, name: "fs:merge_defaults" });
   const { value } = await callJson(scene.client, "dns:lookup", { name: "fs:merge_defaults" });
   expect(value).toMatchObject({ parameters_schema: { properties: { encoding: { default: "utf-8" } } } });
-  // The program's own default gives it no key in its arguments.
+  // A default inside the program does not add a key to its arguments.
   const answer = await execute(scene.client, { capability: "fs:merge_defaults", args: { path: "x.json" } });
   const merged = { path: "x.json", encoding: "utf-8", given: ["path", "encoding"] };
   expect(answer).toMatchObject({ mode: "call_by_name", result: merged });
@@ -110,7 +110,7 @@ test("[TS-X5] [FR021] a result is text and structured content, a failure is an e
 test("[TS-P1] [TS-P2] answers have names that can be called, and no code unless it is asked for", async () => {
   const mark = "nobody has to copy this";
   await execute(scene.client, {
-    // longer than what a search shows of a source
+    // longer than the excerpt that a search shows
     code: `const words = ["${"filler".repeat(100)}", "${mark}"]; return words[1];`,
     name: "util:no_copy",
     intent: "say that copying is over",
@@ -162,7 +162,7 @@ test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted
 const advice = (alias: string): string =>
   `Deprecated: Using alias "${alias}" for capability "fs:load_settings". Update your code.`;
 
-/** Messages about former names in the log of the daemon. */
+/** Deprecation messages about aliases in the daemon's log. */
 const logged = (level: string): string[] =>
   readFileSync(join(scene.home.path, "daemon.log"), "utf8")
     .split("\n")
@@ -186,7 +186,7 @@ describe("former names", () => {
     expect(warningsOf(called.meta)).toEqual(['Using deprecated alias "fs:read_settings" → "fs:load_settings"']);
     expect((await execute(scene.client, { capability: "fs:load_settings" })).warnings).toEqual([]);
     await callCapability(scene.client, "cap:util:old_code");
-    // the second one by the call of the tool, the third by the program
+    // the second comes from the tool call, the third from the program
     expect(logged("warn")).toEqual([advice("fs:read_config"), advice("fs:read_settings"), advice("fs:read_config")]);
   });
 

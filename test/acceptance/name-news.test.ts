@@ -6,7 +6,7 @@ import { connectClient } from "../support/mcp-client.ts";
 import { callCapability, callJson, startNamesGateway } from "../support/names-scene.ts";
 import { until } from "../support/pml.ts";
 
-/** Longer than anything that is on its way takes. */
+/** Longer than any pending notification takes. */
 const QUIET_MS = 400;
 
 test("naming, renaming and archiving are told to every kind of client, once each [mcp-6]", async () => {

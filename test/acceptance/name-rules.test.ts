@@ -44,7 +44,7 @@ test("[FR040] what is private is its owner's alone, what is for the project, the
   await using other = await gateway.connect(bob ?? "", "auto");
   const hidden = await callJson(other, "dns:lookup", { name: "util:for_private" });
   const missing = await callJson(other, "dns:lookup", { name: "util:for_prixxxx" });
-  // the two answers differ in the name that was asked for and in nothing else
+  // the two answers differ only in the requested name
   expect(hidden.text.replaceAll("util:for_private", "?")).toBe(missing.text.replaceAll("util:for_prixxxx", "?"));
 
   await runPml(["down"], { home: gateway.home.path });

@@ -14,7 +14,7 @@ import { until } from "../support/pml.ts";
 const stack = new AsyncDisposableStack();
 let home: GatewayHome;
 let client: Client;
-/** Beside the gateway, as an administrator would be. */
+/** A second connection to the database, as an administrator would open it. */
 let database: DatabaseClient;
 let old: string;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test("[13.1-AC4] a memory of the first schema is brought up with everything in i
     usage_count: 40,
     success_count: 30,
     aliases: ["fs:kept_before"],
-    // what did not exist then has its default
+    // columns added later have their defaults
     visibility: "private",
     cache_policy: "none",
     ttl: null,
@@ -54,7 +54,7 @@ test("[13.1-AC4] a memory of the first schema is brought up with everything in i
   expect(await listNames(client)).toContain("cap__fs__kept_on");
 });
 
-/** Each in the words of a query that it is there for. */
+/** Indexes with the condition of a query that each serves. */
 const lookups = {
   "(org, project)": "org = 'local' AND project = 'default'",
   "(org, project, display_name)":
@@ -103,7 +103,7 @@ test("[TS-D1] [S2-N1] records, versions, figures and aliases are tables with key
   const records = "org, id, project, fqdn, display_name, namespace, action, hash";
   const record = (name: string, fqdn: string): string =>
     `${copy("capability_records", records, `org, gen_random_uuid(), project, ${fqdn}, ${name}, namespace, action, hash`)} id = '${id}'`;
-  // the same organisation, project, namespace, action and hash; and the same name
+  // a duplicate FQDN, then a duplicate name
   expect(await refusal(record("'db:other'", "fqdn"))).toBe(UNIQUE);
   expect(await refusal(record("display_name", "fqdn || '0'"))).toBe(UNIQUE);
   const apart = `SELECT fqdn FROM capability_records WHERE fqdn <> concat_ws('.', org, project, namespace, action, hash)`;
@@ -117,7 +117,7 @@ test("[TS-D1] [S2-N1] records, versions, figures and aliases are tables with key
   expect(await refusal(alias("fs:kept_before", `'${id}'`))).toBe(UNIQUE);
   expect(await refusal(alias("fs:nowhere", "gen_random_uuid()"))).toBe(FOREIGN_KEY);
 
-  // a name in one table, its code and its figures in others, all of one record
+  // one record spans three tables: name, code and statistics
   for (const [table, column] of [
     ["capability_records", "id"],
     ["capability_versions", "record_id"],
@@ -144,13 +144,13 @@ test("[NFR003] a rename is there as a whole, with its alias, or not at all", asy
       CREATE OR REPLACE TRIGGER hinder BEFORE INSERT ON capability_rename_history FOR EACH ROW EXECUTE FUNCTION hinder()`);
   const rename = () => callJson(client, "dns:rename", { name: "fs:whole", newName: "fs:whole_new" });
 
-  // its last statement fails: nothing of the ones before is left
+  // the last statement fails, and the earlier ones are rolled back
   await trigger("RAISE EXCEPTION 'no more room';");
   await expect(rename().then(({ isError }) => isError)).resolves.toBe(true);
   expect(await facts()).toEqual(before);
   expect((await callJson(client, "cap:fs:whole")).meta).not.toHaveProperty(["dev.pml/warnings"]);
 
-  // it is held up before that one: until it goes on, everybody sees the old state
+  // blocked before its last statement, it leaves others with the old state
   await trigger(`PERFORM pg_advisory_xact_lock(${GATE});`);
   let renaming: ReturnType<typeof rename> | undefined;
   await database.db.connection().execute(async (gate) => {

@@ -5,7 +5,7 @@ import { runJson, until } from "../support/pml.ts";
 
 const scene = shareNamesGateway();
 
-/** The server counts its calls, so that an answer shows whether it was asked for it. */
+/** The server counts its calls, so that an answer shows whether it was cached. */
 const countOf = async (name: string, key: string): Promise<number> => {
   const answer = (await callCapability(scene.client, name, { key })) as { count: number };
   return answer.count;
@@ -33,7 +33,7 @@ test("[TS-R2] answers of what only reads are used again as its record says, and 
   const kept = await countOf("cap:util:memoized", "a");
   expect(await countOf("cap:util:memoized", "a")).toBe(kept);
   expect(await countOf("cap:util:memoized", "b")).toBe(kept + 1);
-  // an answer from memory is a use like any other
+  // a cached answer counts as a use
   const { value: used } = await callJson(scene.client, "dns:whois", { fqdn: "util:memoized" });
   expect(used).toMatchObject({ usage_count: 6, success_count: 6 });
   expect(await countOf("cap:util:writing", "a")).toBeLessThan(await countOf("cap:util:writing", "a"));

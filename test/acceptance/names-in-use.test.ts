@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** What really reached a server. */
+/** Calls that reached the server. */
 const callsOf = (server: "first" | "second"): string => readFileSync(files[server], "utf8");
 
 test("[AR3] a program is above the gateway and the servers below it: nothing gets past the layer between", async () => {
@@ -49,7 +49,7 @@ test("[AR3] a program is above the gateway and the servers below it: nothing get
     code: `await mcp.first.add({ key: "never" }); return await mcp.second.drop({ key: "never" })`,
   });
   expect(refused).toMatchObject({ status: "error", error: { code: "permission_denied" } });
-  // refused as a whole, before the part that would have been allowed
+  // refused as a whole, before the permitted part runs
   expect([callsOf("first"), callsOf("second")]).toEqual(["add up\n", "add after 1\n"]);
   let rows: Record<string, unknown>[] = [];
   await until("the calls are written", async () => {
@@ -121,7 +121,7 @@ test("[NFR002] whoever reads nothing but what the gateway says finds a capabilit
   });
   const [best] = value.results;
   expect(best?.callName).toBe("cap__util__label_numbers");
-  // what it needs is in the list, under the very name that was found
+  // the tool it needs is listed under the name that the search returned
   const schema = tools.find(({ name }) => name === best?.callName)?.inputSchema as unknown as Schema;
   const args = Object.entries(schema.properties).map(([name, { type }]) => [name, type === "number" ? 2 : "no. "]);
   expect(await callCapability(client, best?.callName ?? "", Object.fromEntries(args))).toEqual(["no. 0", "no. 1"]);
@@ -211,7 +211,7 @@ test("[TS-T1] [S2-T6] every form of name, FQDN and mode is taken or refused as t
   expect((await execute(client, { code: "return 2", context: { any: 1 } })).mode).toBe("direct");
   expect((await execute(client, { context: { any: 1 } })).mode).toBe("speculation");
   expect((await execute(client, {})).mode).toBe("suggestion");
-  // its library answers under its prefixes, each tool with a schema of its own
+  // the standard library lists its tools under their prefixes, each with its own schema
   const library = (await listNames(client)).filter((name) => /^(?:dns|meta|learn)__/.test(name));
   for (const name of library) {
     const wrong = await client.callTool({ name, arguments: { no_such_field: true } });

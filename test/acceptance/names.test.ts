@@ -85,7 +85,7 @@ describe.each([
   });
 
   test("each of the changes was told once", async () => {
-    await sleep(400); // whatever else there was to tell
+    await sleep(400); // time for any further notification
     // named, renamed, and another input schema: once each
     expect(two.toolChanges.count - before).toBe(3);
   });

@@ -12,7 +12,7 @@ import { servers } from "../support/upstream-servers.ts";
 const annotations = { priority: 0.25, audience: ["user", "assistant"], lastModified: "2026-01-01T00:00:00Z" };
 const icons = [{ src: "data:image/png;base64,AA==", mimeType: "image/png", sizes: ["48x48"], theme: "dark" }];
 
-/** Keys in an order no SDK would write, and some that it does not know. */
+/** Keys in an order no SDK writes, and unknown ones. */
 const everyKind = {
   isError: false,
   content: [
@@ -132,7 +132,7 @@ describe("with short time limits", () => {
       expect(await client.callTool("chaos__slow", { ms: 1_500 }, { onprogress })).toMatchObject({
         content: [{ text: "slow, but here" }],
       });
-      // The last notice races the result inside of the SDKs.
+      // The last notification races the result inside the SDKs.
       expect(steps.slice(0, 4)).toEqual([1, 2, 3, 4]);
       expect(await client.callTool("chaos__slow", { ms: 4_000 }, { onprogress })).toMatchObject({
         isError: true,

@@ -1,4 +1,4 @@
-/** What no client would send, over HTTP and stdio, and what comes back. */
+/** Answers to malformed requests over HTTP and stdio. */
 import type { ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -20,7 +20,7 @@ interface Message {
   readonly error?: { readonly code: number };
 }
 
-/** `pml mcp`, by hand. */
+/** Drives `pml mcp` with raw lines. */
 function startShim(home: string, env: Record<string, string> = {}): { child: ChildProcess; lines: () => string[] } {
   const child = spawnPml(["mcp"], { home, env });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -43,7 +43,7 @@ async function answerTo(
   return find() as Message;
 }
 
-/** Sends bytes as they are; resolves with the first line of what comes back. */
+/** Sends raw bytes; resolves with the first line of the response. */
 function sendBytes(url: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));

@@ -1,4 +1,4 @@
-/** Which protocol a server speaks is asked once a day, and its notices are not lost when a stream breaks. */
+/** The gateway probes a server's protocol once a day, and loses no notification when a stream breaks. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -34,7 +34,7 @@ test("a program that leaves the question unanswered is asked once, and again whe
   await until("it is asked anew", () => asked() === 2);
 });
 
-/** Has one tool more each time it is told so. */
+/** A server that gains a tool with each call of `grow`. */
 function createGrowing(): { readonly create: () => McpServer; grow(): void } {
   let count = 1;
   return {
@@ -67,7 +67,7 @@ test("a remote server of the current protocol is asked once; what changed while 
   const listened = (): number => remote.methods.filter((method) => method === "subscriptions/listen").length;
   const before = listened();
   remote.dropStreams();
-  growing.grow(); // and says nothing: nobody listens
+  growing.grow(); // without a notification, since no stream is open
   await until("it is listened to again, and the lists are read", () => lists("remote__tool2"));
   expect(listened()).toBeGreaterThan(before);
   growing.grow();

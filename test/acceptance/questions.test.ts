@@ -1,4 +1,4 @@
-/** Questions that servers ask in the middle of a call: each reaches whoever made that call, and only them. */
+/** Elicitation by servers during a call reaches the caller of that call, and no one else. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { startRemoteServer } from "../support/remote-server.ts";
 import { until } from "../support/pml.ts";
 
-/** A user who answers with their own word, at once or when they are let. */
+/** Simulates a user who answers with their own word, at once or when released. */
 function createUser(word: string): {
   readonly answer: (message: string) => Promise<{ action: "accept"; content: { word: string } }>;
   hold(): void;
@@ -36,7 +36,7 @@ async function startServer(kind: "program" | "address"): Promise<{ entry: McpSer
   return { entry: { url: remote.url }, [Symbol.asyncDispose]: () => remote[Symbol.asyncDispose]() };
 }
 
-/** Two clients of one asking server, of which the first has been asked and does not answer. */
+/** Two clients of one asking server; the first has a question open and does not answer. */
 async function startScene(kind: "program" | "address", era: "legacy" | "auto") {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startServer(kind));
@@ -118,7 +118,7 @@ test.each(["program", "address"] as const)(
     const results = [...first, ...(await round()), ...(await round())];
     for (const [index, { text, isError }] of results.entries()) {
       const name = names[index % names.length];
-      // Only while it is not known that the tool asks may a question be refused.
+      // A question may be refused only until the gateway has learned that the tool asks.
       const refusal = index < first.length && isError ? "|cannot tell which" : "";
       expect(text).toMatch(new RegExp(`^${name}: .*"word":"${name}"${refusal}`));
     }

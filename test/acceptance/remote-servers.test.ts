@@ -1,4 +1,4 @@
-/** Servers behind a URL, which come and go without telling. */
+/** Remote servers that come and go without notice. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -57,7 +57,7 @@ test("a remote server that was restarted works again, though it does not know it
 
   await stopRemote(first);
   const second = await startRemote(port);
-  // While it was away it may have been tried a few times, so the next try is a few seconds off at the most.
+  // A few attempts may have failed meanwhile, so the back-off is at most a few seconds.
   await until("it works again", async () => !(await echo()).isError, 10_000);
 
   await stopRemote(second);

@@ -1,4 +1,4 @@
-/** The gateway as a resource server: who gets in, as whom, and what never gets out. */
+/** The gateway as an OAuth resource server: access, identity, and isolation. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -46,7 +46,7 @@ test("who gets in, and what the others are told [mcp-38]", async () => {
   expect(small.headers["www-authenticate"]).toMatch(/insufficient_scope.*scope="mcp".*resource_metadata=/);
   expect((await send(list, await issuer.sign({ aud: "https://other.example" }))).status).toBe(401);
 
-  // what belongs to the owner is not for principals, and the owner's token not for other machines
+  // principals have no access to the owner's routes, and the owner's token does not work from other machines
   for (const path of ["/metrics", "/api/status"]) {
     expect((await send({ method: "GET", path }, token)).status).toBe(401);
     expect((await send({ method: "GET", path }, local)).status).toBe(200);

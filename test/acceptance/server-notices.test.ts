@@ -5,7 +5,7 @@ import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { until } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
 
-/** Longer than anything that is on its way takes. */
+/** Longer than any pending notification takes. */
 const QUIET_MS = 300;
 
 const home = shareGateway({ current: servers.fixture(), old: servers.fixture("--legacy") });
@@ -48,7 +48,7 @@ describe.each(clientKinds)("a client over $transport, $era", (kind) => {
       const wanted = { ...log, _meta: { "io.modelcontextprotocol/logLevel": "info" } };
       if (kind.era === "legacy") await client.setLoggingLevel("info");
       await client.callTool(kind.era === "legacy" ? log : wanted);
-      // The last message and the result race each other within the client.
+      // The last message races the result inside the client.
       expect(logged.slice(0, 2)).toEqual(["Tool execution started", "Tool processing data"]);
       logged.length = 0;
       if (kind.era === "legacy") await client.setLoggingLevel("emergency");

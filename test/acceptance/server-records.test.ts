@@ -52,7 +52,7 @@ async function lookup(name: string): Promise<Looked> {
   return value;
 }
 
-/** With odd spacing: what comes out must be what went in, byte for byte. */
+/** Odd spacing shows whether the text is preserved byte for byte. */
 function writeServerJson(version: string, fields: Record<string, unknown> = {}): string {
   const path = join(work.path, `weather-${version}.json`);
   const document = {
@@ -85,7 +85,7 @@ test("[FR059] [FR060] [FR062] [13.14-AC1] [13.14-AC2] [13.14-AC3] [13.14-AC4] [1
   const gone = await callJson(client, "dns:lookup", { name: "mcp:nothing" });
   expect([gone.isError, gone.text]).toEqual([true, expect.stringContaining("Capability not found: mcp:nothing")]);
 
-  // The address is the gateway's own where none is configured: what it leads to is served to everybody.
+  // Without a configured address the gateway's own is used; it serves public records to everyone.
   const { url } = await runJson<{ url: string }>(["status"], { home: home.path });
   const fetched = await fetch(`${url}/registry/mcp/filesystem/${version}/mod.ts`);
   expect(fetched.headers.get("content-type")).toContain("typescript");

@@ -18,7 +18,7 @@ let connected: TestClient;
 let client: Client;
 beforeAll(async () => {
   home = await startNamesGateway({ gateway: { exposure: "full" } });
-  // one of the current protocol would keep its lists until it is told of a change
+  // a client of the current protocol would cache its lists until a change notification
   connected = await connectClient(home.path, { transport: "http" });
   ({ client } = connected);
   const programs = {

@@ -1,4 +1,4 @@
-/** What an agent gets for an intent: tools, capabilities, a plan, or the result of a capability that is surely meant. */
+/** Suggestions for an intent: tools, capabilities, a plan, or the result of a capability that clearly fits. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -57,7 +57,7 @@ const WEB = {
 const reads = { annotations: { readOnlyHint: true } };
 const HEADLINE = object({ headline: text });
 
-/** A server with two sources of one thing, and tools that need all, some or none of it. */
+/** A server with two providers of one field, and tools that need all, some or none of it. */
 const PRESS = {
   tools: [
     {
@@ -135,7 +135,7 @@ async function edgesOf(name: string): Promise<Edge[]> {
   return (await runJson<{ edges: Edge[] }>(["graph", name], { home: scene.home.path })).edges;
 }
 
-/** Edges that carry data between the tools of a program, as people see them. */
+/** Data-flow edges of a capability, as text. */
 async function provides(name: string): Promise<string[]> {
   return (await edgesOf(name))
     .filter(({ type }) => type === "provides")

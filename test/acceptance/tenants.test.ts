@@ -45,7 +45,7 @@ test("[TS-S1] a short name means that of the gateway's own organisation and proj
   expect(await callCapability(globex!, "cap__fs__whose")).toBe("globex.shop");
   const taken = await execute(web!, { name: "fs:whose", code: "return 'again'" });
   expect(taken.error?.message).toContain("already exists in scope acme.webapp");
-  // a run of one is not there for the others, whatever its id
+  // a run is hidden from other tenants, even by its id
   const waiting = await execute(web!, { code: "return 1" });
   const other = await execute(globex!, { continue_workflow: { workflow_id: waiting.workflowId } });
   expect(other.error?.code).toBe("run_not_found");
@@ -59,7 +59,7 @@ test("[TS-Q2] what is public is found across organisations and runs by its FQDN;
   expect(await found(globex!, { visibility: "public", namespace: "git" })).toEqual([]);
   expect(await found(mobile!, { namespace: "fs", text: "reads for" })).toEqual([shared, open]);
   expect(await callCapability(mobile!, "cap:acme.webapp:fs:for_acme")).toContain("fs:for_acme");
-  // code of strangers never runs because of its name
+  // a foreign organisation's code never runs under a short name
   await expect(callCapability(globex!, "cap:fs:open_to_all")).rejects.toThrow(/^Capability not found/);
   expect((await execute(globex!, { capability: open })).result).toContain("fs:open_to_all");
   expect(await callCapability(web!, "cap:fs:for_webapp")).toContain("fs:for_webapp");

@@ -64,7 +64,7 @@ test("a server's own news reaches every client once, and its tools follow [mcp-2
   await using clients = await connectEvery(home.path);
   await clients[0]?.callTool("chaos__grow", {});
   await until("every client was told", () => clients.every(({ toolChanges }) => toolChanges.count > 0));
-  // A second change, so that a notice too many for the first one would have come by now.
+  // A second change, by which a surplus notification of the first would have arrived.
   await clients[0]?.callTool("chaos__grow", {});
   await until("every client was told again", () => clients.every(({ toolChanges }) => toolChanges.count > 1));
   expect(clients.map(({ toolChanges }) => toolChanges.count)).toEqual(clients.map(() => 2));

@@ -19,7 +19,7 @@ let home: GatewayHome;
 let connected: TestClient;
 let client: Client;
 
-/** One gateway with a signing key and two programs as servers, of which the permissions file calls one a cloud. */
+/** One gateway with a signing key and two stdio servers, one of them routed to the cloud by the permissions file. */
 beforeAll(async () => {
   work = await makeFolder();
   const { privateKey } = generateKeyPairSync("ed25519");
