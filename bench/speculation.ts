@@ -100,7 +100,7 @@ function leaveOneOut(session: BenchSession, all: ReadonlyMap<string, readonly Tr
   }
 }
 
-/** Confidence of a match that is certain but not in nearly the same words. */
+/** Cap on the confidence of a match that is not in nearly the same words. */
 const HELD_BACK = 0.94;
 
 function simulate({ queries, train }: Dataset, nearness: Nearness): Trial[] {

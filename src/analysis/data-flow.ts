@@ -91,10 +91,7 @@ export class DataFlow {
     }
   }
 
-  /**
-   * Returns the call whose result an expression is known to be a part of. Function values that are passed on have a
-   * value, too.
-   */
+  /** Returns the call that an expression, or the value it is a part of, comes from. */
   #siteOf(node: Node): Site | undefined {
     const value = valueOf(node);
     if (value === undefined) return undefined;

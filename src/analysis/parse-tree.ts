@@ -7,8 +7,8 @@ interface ParsedText {
 }
 
 /**
- * Parses a text and takes the tree out of the parser's answer: that is an object with getters, and V8 keeps what getters hold
- * until the next full collection.
+ * Parses a text and takes the tree out of the parser's answer: V8 keeps values behind the answer's getters alive until
+ * the next full collection.
  */
 export function parseText(text: string, options: ParserOptions): ParsedText {
   const { program, comments, errors } = parseSync("program.ts", text, options);

@@ -39,7 +39,7 @@ async function machine(files: Record<string, string>): Promise<FakeMachine & Asy
   };
 }
 
-test("Claude Code: the user's servers, those of every project, and .mcp.json", async () => {
+test("findClientServers reads Claude Code: the user's servers, those of every project, and .mcp.json", async () => {
   await using made = await machine({
     ".claude.json": JSON.stringify({
       numStartups: 3,
@@ -63,14 +63,14 @@ test("Claude Code: the user's servers, those of every project, and .mcp.json", a
   });
 });
 
-test("Claude Desktop, with comments and a trailing comma", async () => {
+test("findClientServers reads Claude Desktop, with comments and a trailing comma", async () => {
   await using made = await machine({
     ".config/Claude/claude_desktop_config.json": `{\n  // mine\n  "mcpServers": { "files": { "command": "npx", "args": ["fs", "/data"], }, },\n}`,
   });
   expect(made.entries("claude-desktop")).toEqual({ files: { command: "npx", args: ["fs", "/data"] } });
 });
 
-test("Cursor: ${env:…}, ${userHome} and ${workspaceFolder}", async () => {
+test("findClientServers reads Cursor: ${env:…}, ${userHome} and ${workspaceFolder}", async () => {
   await using made = await machine({
     ".cursor/mcp.json": `{ "mcpServers": {
       "a": { "command": "node", "args": ["\${userHome}/s.js", "\${workspaceFolder}"], "env": { "K": "\${env:KEY}" }, "autoApprove": [] } } }`,
@@ -89,7 +89,7 @@ test("Cursor: ${env:…}, ${userHome} and ${workspaceFolder}", async () => {
   ]);
 });
 
-test("VS Code: servers and inputs, envFile, and the older place in settings.json", async () => {
+test("findClientServers reads VS Code: servers and inputs, envFile, and the older place in settings.json", async () => {
   await using made = await machine({
     ".config/Code/User/mcp.json": JSON.stringify({
       inputs: [
@@ -119,7 +119,7 @@ test("VS Code: servers and inputs, envFile, and the older place in settings.json
   ]);
 });
 
-test("Gemini CLI: $VAR, httpUrl, milliseconds, allowed and excluded tools, excluded servers", async () => {
+test("findClientServers reads Gemini CLI: $VAR, httpUrl, milliseconds, allowed and excluded tools, excluded servers", async () => {
   await using made = await machine({
     ".gemini/settings.json": JSON.stringify({
       theme: "x",
@@ -142,7 +142,7 @@ test("Gemini CLI: $VAR, httpUrl, milliseconds, allowed and excluded tools, exclu
   ]);
 });
 
-test("Codex: TOML, forwarded variables, tokens and headers by the name of a variable", async () => {
+test("findClientServers reads Codex: TOML, forwarded variables, tokens and headers by the name of a variable", async () => {
   await using made = await machine({
     ".codex/config.toml": [
       `model = "x"`,
@@ -183,7 +183,7 @@ test("Codex: TOML, forwarded variables, tokens and headers by the name of a vari
   ]);
 });
 
-test("Copilot CLI, also with COPILOT_HOME", async () => {
+test("findClientServers reads Copilot CLI, also with COPILOT_HOME", async () => {
   await using made = await machine({
     ".copilot/mcp-config.json": `{ "mcpServers": { "a": { "type": "local", "command": "x", "tools": ["*"] } } }`,
     "moved/mcp-config.json": `{ "mcpServers": { "m": { "type": "http", "url": "https://a.example/mcp", "tools": ["t"] } } }`,
@@ -196,14 +196,14 @@ test("Copilot CLI, also with COPILOT_HOME", async () => {
   });
 });
 
-test("Windsurf: serverUrl, disabled", async () => {
+test("findClientServers reads Windsurf: serverUrl, disabled", async () => {
   await using made = await machine({
     ".codeium/windsurf/mcp_config.json": `{ "mcpServers": { "a": { "serverUrl": "https://a.example/\${env:X}", "disabled": true } } }`,
   });
   expect(made.entries("windsurf")).toEqual({ a: { url: "https://a.example/${X}", disabled: true } });
 });
 
-test("opencode: commands as lists, {env:…}, {file:…}", async () => {
+test("findClientServers reads opencode: commands as lists, {env:…}, {file:…}", async () => {
   await using made = await machine({
     ".config/opencode/opencode.jsonc": `{ "mcp": {
       "a": { "type": "local", "command": ["npx", "-y", "a"], "environment": { "K": "{env:KEY}" }, "enabled": true },

@@ -38,7 +38,7 @@ test.each([
   ["an empty object", "{}"],
   ["a byte order mark", "\uFEFF{}"],
   ["another key", `{"theme":"x"}`],
-])("JSON: an entry is put into a file with %s", (_name, before) => {
+])("JSON edit adds an entry to a file with %s", (_name, before) => {
   const after = json.edit(before, ["servers", "pml"], entry);
   expect(json.read(after)).toMatchObject({ servers: { pml: entry } });
   expect(after.startsWith("\uFEFF")).toBe(before.startsWith("\uFEFF"));
@@ -85,6 +85,6 @@ test.each([
   ["an inline table", `mcp_servers = { a = { command = "a" } }\n`],
   ["a text that looks like a table", `[x]\ntext = """\n[mcp_servers.pml]\n"""\n[mcp_servers.pml]\ncommand = "x"\n`],
   ["dotted keys", `[mcp_servers]\npml.command = "x"\n`],
-])("TOML: %s is refused rather than damaged", (_name, text) => {
+])("TOML edit refuses %s instead of damaging the file", (_name, text) => {
   expect(() => toml.edit(text, ["mcp_servers", "pml"], entry)).toThrow("in a way that PML does not change");
 });

@@ -2,9 +2,9 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * PGlite's WebAssembly, compiled from a buffer that can be resized, since such ones are mapped and unmapped. PGlite itself would
- * take one of the C library: when that is freed, glibc concludes that 9 MB is an ordinary size, keeps all that is smaller
- * in its heaps from then on, and does not shrink them by less than twice as much: some 30 MB in a process with many threads.
+ * Compiles PGlite's WebAssembly from a resizable buffer, which V8 maps and unmaps. PGlite itself would use one from
+ * malloc: freeing it raises glibc's mmap and trim thresholds above 9 MB, so that its heaps retain some 30 MB in a
+ * process with many threads.
  */
 export function compileEngine(): Promise<WebAssembly.Module> {
   const file = openSync(fileURLToPath(new URL("./pglite.wasm", import.meta.resolve("@electric-sql/pglite"))), "r");

@@ -49,7 +49,7 @@ test("openEmbedded keeps the WAL small, also in one long transaction", async () 
 test.each([
   ["an uncaught error", `throw new Error("broken")`, "broken"],
   ["an exit of its own", "process.exit(3)", "ended with code 3"],
-])("whenLost tells of a thread that ends by %s", async (_how, script, reason) => {
+])("whenLost reports a thread that ends by %s", async (_how, script, reason) => {
   const lost = await whenLost(new Worker(script, { eval: true }));
   expect(lost.message).toContain(reason);
 });

@@ -25,8 +25,8 @@ export function createIsolatedVmEngine(addon, guestSource) {
 /** @typedef {{ readonly source: string, readonly filename: string, readonly cachedData?: CompiledData }} Runtime */
 
 /**
- * Compiles the guest's source once for all later isolates, all functions of it (`--no-lazy`). V8 trusts cached data blindly, so it is created here, before
- * the first program runs, and never leaves the process.
+ * Compiles all functions of the guest (`--no-lazy`) once for all later isolates. V8 trusts cached data blindly, so it is
+ * created here, before the first program runs, and never leaves the process.
  * @param {typeof import("isolated-vm")} ivm @param {string} source @returns {Runtime}
  */
 function compileOnce(ivm, source) {
