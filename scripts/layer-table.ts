@@ -22,18 +22,24 @@ export const LAYERS: readonly Layer[] = [
   { name: "base", files: ["src/base/"], uses: [] },
   {
     name: "words",
-    files: ["src/catalogue/tool-id.ts", "src/permissions/effect.ts", "src/permissions/tool-pattern.ts"],
+    files: [
+      "src/catalogue/tool-id.ts",
+      "src/permissions/effect.ts",
+      "src/permissions/tool-pattern.ts",
+      "src/registry/record-words.ts",
+    ],
     uses: [],
   },
   { name: "config", files: ["src/config/"], uses: [] },
-  { name: "sdk", files: ["src/sdk/"], uses: [] },
+  { name: "contract", files: ["src/contract/"], uses: [] },
+  { name: "sdk", files: ["src/sdk/"], uses: ["contract"] },
   { name: "secrets", files: ["src/secrets/"], uses: [] },
   { name: "client-config", files: ["src/client-config/"], uses: ["config"] },
   { name: "auth", files: ["src/auth/"], uses: ["config"] },
   { name: "db-client", files: ["src/db/client.ts", "src/db/columns.ts", "src/db/tables.ts", ...tableFiles], uses: [] },
   { name: "db", files: ["src/db/"], uses: ["db-client"] },
   { name: "analysis", files: ["src/analysis/"], uses: [] },
-  { name: "registry", files: ["src/registry/"], uses: ["analysis", "config", "db-client"] },
+  { name: "registry", files: ["src/registry/"], uses: ["contract", "analysis", "config", "db-client"] },
   {
     name: "permissions",
     files: ["src/permissions/"],
@@ -74,6 +80,7 @@ export const LAYERS: readonly Layer[] = [
     name: "execution",
     files: ["src/execution/"],
     uses: [
+      "contract",
       "worker-bridge",
       "execution-ports",
       "call-records",
@@ -90,6 +97,7 @@ export const LAYERS: readonly Layer[] = [
     name: "app",
     files: ["src/app/"],
     uses: [
+      "contract",
       "config",
       "secrets",
       "db",
@@ -113,6 +121,7 @@ export const LAYERS: readonly Layer[] = [
     name: "mcp",
     files: ["src/mcp/"],
     uses: [
+      "contract",
       "auth",
       "upstream",
       "catalogue",
@@ -130,18 +139,19 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "http",
     files: ["src/http/"],
-    uses: ["auth", "app", "execution", "permissions", "registry", "naming"],
+    uses: ["contract", "auth", "app", "execution", "permissions", "registry", "naming"],
   },
-  { name: "std", files: ["lib/std/mcp/"], uses: ["mcp", "registry"] },
+  { name: "std", files: ["lib/std/mcp/"], uses: ["contract", "mcp", "registry"] },
   {
     name: "daemon",
     files: ["src/daemon/"],
-    uses: ["std", "auth", "app", "http", "mcp", "catalogue", "permissions", "registry", "config", "db"],
+    uses: ["contract", "std", "auth", "app", "http", "mcp", "catalogue", "permissions", "registry", "config", "db"],
   },
   {
     name: "cli",
     files: ["src/cli/"],
     uses: [
+      "contract",
       "app",
       "daemon",
       "mcp",

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { RECORD_SORTS } from "../../src/registry/registry.ts";
+import { RECORD_SORTS } from "../../src/registry/record-words.ts";
 import { writeConfig } from "../../test/support/upstream-servers.ts";
 import { type Daemon, readMemory, startDaemon } from "../storage/daemon.ts";
 import type { BenchSession } from "../support/benchmark.ts";

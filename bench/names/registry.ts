@@ -1,5 +1,6 @@
 import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
-import { RECORD_SORTS, type RecordQuery } from "../../src/registry/registry.ts";
+import { RECORD_SORTS } from "../../src/registry/record-words.ts";
+import type { RecordQuery } from "../../src/registry/registry.ts";
 import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import type { Db } from "../../src/db/client.ts";
 import type { Goal, BenchSession } from "../support/benchmark.ts";

@@ -1,4 +1,6 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { usageFacts } from "../contract/introspection.ts";
+import type { Sent } from "../contract/wire.ts";
 import type { ListedCapability, ListingChoice } from "../registry/listed-capability.ts";
 import { listNamed } from "../registry/listed-store.ts";
 import { countCapabilities } from "../registry/query-store.ts";
@@ -13,7 +15,7 @@ export interface NameFacts {
   listed(asker: Asker, choice: ListingChoice): Promise<readonly ListedCapability[]>;
   /** By tool, for those that are there. */
   effects(tools: readonly string[]): Promise<ReadonlyMap<string, Effect>>;
-  stats(asker: Asker, since: Date): Promise<Readonly<Record<string, unknown>>>;
+  stats(asker: Asker, since: Date): Promise<Sent<typeof usageFacts>>;
 }
 
 export interface NameFactsParts {

@@ -13,7 +13,7 @@ import type { PermissionSet } from "../permissions/effect.ts";
 import { readPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { ConnectedServer } from "../registry/server-records/describe-connected.ts";
-import { ServerRecords } from "../registry/server-records/server-records.ts";
+import { type ServerFacts, ServerRecords } from "../registry/server-records/server-records.ts";
 import type { KnownServer, Upstreams } from "../upstream/upstreams.ts";
 
 export interface RecordParts {
@@ -30,7 +30,7 @@ export interface RecordParts {
 
 /** What is known about a record besides what the registry keeps. */
 interface RecordFacts {
-  describe(record: CapabilityRecord): Promise<Readonly<Record<string, unknown>>>;
+  describe(record: CapabilityRecord): Promise<{ readonly routing: Routing } & Partial<ServerFacts>>;
   routingOf(record: CapabilityRecord): Routing;
   setRouting(record: CapabilityRecord, routing: Routing | undefined): Promise<void>;
   serverTexts(record: CapabilityRecord): Promise<ReadonlyMap<number, string>>;

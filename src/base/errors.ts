@@ -46,12 +46,19 @@ export function toErrorReport(error: unknown): ErrorReport {
   };
 }
 
-export function fromErrorReport(report: ErrorReport): PmlError {
-  const code = report.code in ERRORS ? report.code : "internal";
+/** A report as another process sent it, which may be of a version with other codes. */
+type ReceivedReport = Omit<ErrorReport, "code" | "id"> & { readonly code: string };
+
+export function fromErrorReport(report: ReceivedReport): PmlError {
+  const code = isErrorCode(report.code) ? report.code : "internal";
   return new PmlError(code, report.message, {
     ...(report.hint === undefined ? {} : { hint: report.hint }),
     ...(report.details === undefined ? {} : { details: report.details }),
   });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return code in ERRORS;
 }
 
 function internalError(error: unknown): PmlError {

@@ -1,5 +1,4 @@
 import type { RootCommand } from "@bomb.sh/tab";
-import type { QueryAnswer } from "../sdk/answers.ts";
 import { resolveHome } from "../config/environment.ts";
 import { findDaemon } from "../daemon/start-daemon.ts";
 import type { Command } from "./command.ts";
@@ -12,7 +11,7 @@ export async function readRecordNames(): Promise<readonly string[]> {
   try {
     const daemon = await findDaemon(resolveHome());
     if (daemon === undefined) return [];
-    const { records } = await askGateway<QueryAnswer>(daemon, "dns:query", { limit: MOST_NAMES, sort_by: "usage" });
+    const { records } = await askGateway(daemon, "dns:query", { limit: MOST_NAMES, sort_by: "usage" });
     return records.map(({ display_name: name }) => name);
   } catch {
     return []; // a completion that fails completes nothing

@@ -1,4 +1,4 @@
-import type { VersionChanges } from "../sdk/answers.ts";
+import type { VersionChanges } from "../contract/records.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A diff in one line. */

@@ -1,9 +1,9 @@
-import type { LookupAnswer, WhoisAnswer } from "../sdk/answers.ts";
+import type { LookupAnswer, RecordBrief, WhoisAnswer } from "../contract/records.ts";
 import { formatPairs } from "./table.ts";
 
-type PermittedTool = NonNullable<WhoisAnswer["permission_set"]>[number];
+type PermittedTool = WhoisAnswer["permission_set"][number];
 
-export function describeLookup(record: LookupAnswer): string {
+export function describeLookup(record: LookupAnswer | WhoisAnswer): string {
   return formatPairs({
     name: record.display_name,
     fqdn: record.fqdn,
@@ -25,8 +25,8 @@ export function describeWhois(record: WhoisAnswer): string {
     created: `${record.created_at} by ${record.created_by}`,
     updated: `${record.updated_at} by ${record.updated_by}`,
     tags: record.tags.join(", "),
-    tools: record.tools_used?.join(", ") ?? "",
-    "may call": record.permission_set?.map(describePermitted).join(", ") ?? "",
+    tools: record.tools_used.join(", "),
+    "may call": record.permission_set.map(describePermitted).join(", "),
     aliases: record.aliases.join(", "),
     "forked from": record.forked_from ?? "",
     verified: record.verified ? "yes" : "no",
@@ -41,11 +41,11 @@ function describePermitted({ tool, effect, allowed_by: by }: PermittedTool): str
   return `${tool} (${effect}, allowed by a ${by})`;
 }
 
-export function formatRate({ usage_count: count, success_rate: rate }: LookupAnswer): string {
+export function formatRate({ usage_count: count, success_rate: rate }: RecordBrief): string {
   return count === 0 ? "-" : `${Math.round(rate * 100)} %`;
 }
 
-export function formatVersion({ version, version_tag: tag }: LookupAnswer): string {
+export function formatVersion({ version, version_tag: tag }: RecordBrief): string {
   return tag === null || tag === version || tag === `v${version}` ? String(version) : `${version} (${tag})`;
 }
 

@@ -1,5 +1,5 @@
 import { PmlStdServer } from "../../lib/std/mcp/mod.ts";
-import type { KnownTool } from "../../lib/std/mcp/meta.ts";
+import type { KnownTool } from "../contract/introspection.ts";
 import type { App } from "../app/app.ts";
 import { type Asker, OWNER, type Scope } from "../registry/scope.ts";
 import type { Gateway } from "../mcp/server/gateway.ts";

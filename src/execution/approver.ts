@@ -10,7 +10,8 @@ import type { CallEntry } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
 import type { Runnable } from "./programs.ts";
 import type { GuardVerdict, ParkReason } from "./run-calls.ts";
-import type { Run, RunError, StoredRun } from "./run-store.ts";
+import type { RunError } from "../contract/execute.ts";
+import type { Run, StoredRun } from "./run-store.ts";
 
 /** The tools a run may call, with the definitions they had when it was approved. */
 export interface ApprovedPlan {

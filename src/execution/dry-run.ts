@@ -3,7 +3,7 @@ import { formatCallName, formatToolId } from "../catalogue/tool-id.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { Decision } from "../permissions/plan.ts";
 import type { JournalEntry } from "./journal.ts";
-import type { PlannedCall } from "./requests.ts";
+import type { PlannedCall } from "../contract/execute.ts";
 
 import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
@@ -37,7 +37,13 @@ export class DryRun implements RunHost {
     const tool = this.#nameOf(call);
     const answer = this.#answers.get(callKey(tool, call.args));
     const decision = call.kind === "tool" ? await this.#decide(tool) : "unknown";
-    this.plan.push({ nodeId: call.node, tool, args: call.args, decision, recorded: answer !== undefined });
+    this.plan.push({
+      ...(call.node === undefined ? {} : { nodeId: call.node }),
+      tool,
+      args: call.args,
+      decision,
+      recorded: answer !== undefined,
+    });
     if (answer !== undefined) return answer;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(this.#options.stop, IDLE_MS);

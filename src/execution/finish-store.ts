@@ -6,7 +6,8 @@ import type { GraphEdge } from "../learning/edge-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeRun } from "./note-store.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../gateway/results/packed-results.ts";
-import { type LogLine, type Run, type RunError, type RunState, toBatch, toJson } from "./run-store.ts";
+import type { RunError } from "../contract/execute.ts";
+import { type LogLine, type Run, type RunState, toBatch, toJson } from "./run-store.ts";
 import { OWNER } from "../registry/scope.ts";
 import type { Trace } from "./trace.ts";
 

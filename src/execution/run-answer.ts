@@ -1,12 +1,12 @@
+import type { PlannedCall, RunAnswer, RunError, TaskReport } from "../contract/execute.ts";
 import type { StructureNode } from "../analysis/structure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
 import { PREVIEW_LENGTH } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
-import type { ExecuteAnswer, PlannedCall, TaskReport } from "./requests.ts";
 import type { RunEnd } from "./run-session.ts";
-import type { LogLine, Run, RunError, StoredRun } from "./run-store.ts";
+import type { LogLine, Run, StoredRun } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
 /** Everything known about a run at the time of its answer. */
@@ -37,7 +37,7 @@ interface DryRunReport {
   readonly outcome: Exclude<RunEnd, { kind: "parked" }> | undefined;
 }
 
-export function toAnswer(report: RunReport, outcome: ReportedOutcome): ExecuteAnswer {
+export function toAnswer(report: RunReport, outcome: ReportedOutcome): RunAnswer {
   const base = describe(report);
   switch (outcome.kind) {
     case "ended":
@@ -63,7 +63,7 @@ export function toAnswer(report: RunReport, outcome: ReportedOutcome): ExecuteAn
 }
 
 /** Answer for a denied plan, which has no run to continue. */
-export function refusalAnswer(report: RunReport, error: RunError): ExecuteAnswer {
+export function refusalAnswer(report: RunReport, error: RunError): RunAnswer {
   const { workflowId: _none, traceId: _neither, ...base } = describe(report);
   return { ...base, status: "error", error };
 }

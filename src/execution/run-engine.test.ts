@@ -12,7 +12,7 @@ import { OWNER } from "../registry/scope.ts";
 import type { JsonValue } from "../base/json.ts";
 import { readLearning } from "../learning/learning-store.ts";
 import type { ProcessSandbox } from "../sandbox/sandbox.ts";
-import type { ExecuteAnswer } from "./requests.ts";
+import type { RunAnswer } from "../contract/execute.ts";
 import { readJournal } from "./run-store.ts";
 
 let sandbox: ProcessSandbox;
@@ -21,16 +21,16 @@ beforeAll(() => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
-function resultOf(answer: ExecuteAnswer): JsonValue | undefined {
+function resultOf(answer: RunAnswer): JsonValue | undefined {
   if (answer.status !== "success") throw new Error(JSON.stringify(answer));
   return answer.result;
 }
 
-function go(scene: EngineScene, answer: ExecuteAnswer): Promise<ExecuteAnswer> {
+function go(scene: EngineScene, answer: RunAnswer): Promise<RunAnswer> {
   return scene.engine.continueRun(scope, answer.workflowId ?? "", { caller, signal: new AbortController().signal });
 }
 
-async function decide(scene: EngineScene, answer: ExecuteAnswer, decision: "approve" | "refuse"): Promise<void> {
+async function decide(scene: EngineScene, answer: RunAnswer, decision: "approve" | "refuse"): Promise<void> {
   if (answer.status !== "approval_required") throw new Error(JSON.stringify(answer));
   await scene.permissions.decideApproval(scope, answer.approval.id, { decision, by: "bob", via: "cli" });
 }

@@ -12,7 +12,8 @@ import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
-import type { ExecuteAnswer, ExecuteRequest } from "./requests.ts";
+import type { RunAnswer } from "../contract/execute.ts";
+import type { RunRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
 import { claimParkedRun, findRun, listRuns, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import {
@@ -45,7 +46,7 @@ export class Engine {
   readonly runner: Runner;
   readonly #options: EngineOptions;
   readonly #approver: Approver;
-  readonly #active = new Map<string, Promise<ExecuteAnswer>>();
+  readonly #active = new Map<string, Promise<RunAnswer>>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -54,7 +55,7 @@ export class Engine {
     this.runner = new Runner(options, this.programs, this.#approver);
   }
 
-  async execute(scope: Scope, request: ExecuteRequest, context: RunContext): Promise<ExecuteAnswer> {
+  async execute(scope: Scope, request: RunRequest, context: RunContext): Promise<RunAnswer> {
     const started = performance.now();
     const asker = { scope, principal: context.caller.principal, client: context.caller.client };
     const runnable = await this.#find(asker, request);
@@ -77,7 +78,7 @@ export class Engine {
   }
 
   /** Reason why a capability cannot run at once with these arguments, without asking anyone; undefined if it can. */
-  async whyNotAtOnce(scope: Scope, request: ExecuteRequest, caller: RunCaller): Promise<string | undefined> {
+  async whyNotAtOnce(scope: Scope, request: RunRequest, caller: RunCaller): Promise<string | undefined> {
     try {
       const asker = { scope, principal: caller.principal, client: caller.client };
       const runnable = await this.#find(asker, request);
@@ -94,7 +95,7 @@ export class Engine {
   }
 
   /** Resumes a parked run, or returns the outcome of a finished one. Never decides in a person's place. */
-  async continueRun(scope: Scope, runId: string, context: RunContext): Promise<ExecuteAnswer> {
+  async continueRun(scope: Scope, runId: string, context: RunContext): Promise<RunAnswer> {
     const started = performance.now();
     const run = await this.#findRun(scope, runId, context.caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
@@ -105,14 +106,14 @@ export class Engine {
   }
 
   /** Cancels a parked run. */
-  async abandonRun(scope: Scope, runId: string, caller: RunCaller): Promise<ExecuteAnswer> {
+  async abandonRun(scope: Scope, runId: string, caller: RunCaller): Promise<RunAnswer> {
     const run = await this.#findRun(scope, runId, caller);
     const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
     const report = { run, runnable, started: performance.now() };
     return isOver(run) ? toAnswer(report, { kind: "over", run }) : this.#end(report, { kind: "cancelled" });
   }
 
-  async #resume(run: StoredRun, report: RunReport, context: RunContext): Promise<ExecuteAnswer> {
+  async #resume(run: StoredRun, report: RunReport, context: RunContext): Promise<RunAnswer> {
     const { runnable } = report;
     const tools = await this.programs.reachableTools(run, runnable);
     const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: context.caller });
@@ -138,14 +139,14 @@ export class Engine {
     });
   }
 
-  #start(progress: RunInProgress, report: RunReport): Promise<ExecuteAnswer> {
+  #start(progress: RunInProgress, report: RunReport): Promise<RunAnswer> {
     const { id } = progress.run;
     const answer = this.#runToAnswer(progress, report).finally(() => this.#active.delete(id));
     this.#active.set(id, answer);
     return answer;
   }
 
-  async #runToAnswer(progress: RunInProgress, report: RunReport): Promise<ExecuteAnswer> {
+  async #runToAnswer(progress: RunInProgress, report: RunReport): Promise<RunAnswer> {
     const { run, runnable, plan } = progress;
     const remembered = await this.runner.findCachedResult(progress);
     if (remembered?.ok === true) {
@@ -194,7 +195,7 @@ export class Engine {
     { run, runnable, caller, signal }: RunInProgress,
     report: RunReport,
     { journal, reason }: { journal: Journal; reason: Parameters<Approver["requestFor"]>[2]["reason"] },
-  ): Promise<ExecuteAnswer> {
+  ): Promise<RunAnswer> {
     const { db } = this.#options;
     const approval = await this.#approver.requestFor(run, runnable, { reason, caller });
     const entries = await journal.close();
@@ -206,7 +207,7 @@ export class Engine {
   }
 
   /** Ends a parked run without resuming it. */
-  async #end(report: RunReport, ended: EndedRun["ended"]): Promise<ExecuteAnswer> {
+  async #end(report: RunReport, ended: EndedRun["ended"]): Promise<RunAnswer> {
     const { run, runnable, started } = report;
     const { db, keeper } = this.#options;
     const journal = new Journal((entries) => keeper.note(run, entries), await readJournal(db, run.scope, run.id));
@@ -215,7 +216,7 @@ export class Engine {
   }
 
   /** Lists the calls a program would make and their permissions. Calls and stores nothing. */
-  async #dryRun(report: RunReport, { signal }: RunContext): Promise<ExecuteAnswer> {
+  async #dryRun(report: RunReport, { signal }: RunContext): Promise<RunAnswer> {
     const { run, runnable } = report;
     const { db, sandbox, limits, tools } = this.#options;
     const stop = new AbortController();
@@ -240,7 +241,7 @@ export class Engine {
     return toAnswer(report, { kind: "dry_run", plan: host.plan, possible: [...new Set(possible)], outcome });
   }
 
-  #find(asker: Asker, request: ExecuteRequest): Promise<Runnable> {
+  #find(asker: Asker, request: RunRequest): Promise<Runnable> {
     switch (request.kind) {
       case "code":
         return this.programs.fromCode(asker, request.code, request);
@@ -266,7 +267,7 @@ export class Engine {
 function newRun(
   scope: Scope,
   runnable: Runnable,
-  { request, args, caller }: { request: ExecuteRequest; args: JsonObject; caller: RunCaller },
+  { request, args, caller }: { request: RunRequest; args: JsonObject; caller: RunCaller },
 ): Run {
   const { dryRun: _notKept, ...rest } = request.options;
   const naming = request.kind === "capability" ? undefined : request.naming;

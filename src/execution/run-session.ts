@@ -7,7 +7,8 @@ import { Journal, type JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
 import { Replay } from "./replay-journal.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
-import type { LogLine, Run, RunError } from "./run-store.ts";
+import type { RunError } from "../contract/execute.ts";
+import type { LogLine, Run } from "./run-store.ts";
 import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
 
 /** Shared by all runs: each aborts two signals, and capturing a new stack would dominate the cost of ending a run. */

@@ -3,9 +3,11 @@ import type { Naming } from "../registry/registry.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { RunError } from "../contract/execute.ts";
+import type { RUN_STATES } from "../contract/runs.ts";
 import type { JournalEntry } from "./journal.ts";
 
-export type RunState = "running" | "parked" | "succeeded" | "failed" | "cancelled";
+export type RunState = (typeof RUN_STATES)[number];
 type RunKind = "code" | "dag" | "tool";
 
 /** Everything another process needs to resume a run, except for its journal. */
@@ -34,14 +36,6 @@ export interface RunOptions {
   readonly contextTags?: readonly string[];
   /** Name for the program if it succeeds. */
   readonly naming?: Naming;
-}
-
-export interface RunError {
-  readonly code: string;
-  readonly message: string;
-  readonly line?: number;
-  readonly column?: number;
-  readonly hint?: string;
 }
 
 export interface StoredRun extends Run {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { App } from "../app/app.ts";
-import { publishedSchema, toPublished } from "../registry/published.ts";
+import { publishedCapability } from "../contract/published.ts";
+import { toPublished } from "../registry/published.ts";
 import type { CapabilityRecord } from "../registry/record.ts";
 import type { Asker } from "../registry/scope.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
@@ -16,7 +17,7 @@ export const NOBODY: Asker = {
 };
 
 const PAGE = 100;
-const adoption = z.strictObject({ published: publishedSchema, name: z.string().min(1).optional() });
+const adoption = z.strictObject({ published: publishedCapability, name: z.string().min(1).optional() });
 
 type Parts = Pick<App, "registry" | "adopt">;
 

@@ -1,4 +1,5 @@
 import type { StaticStructure } from "../analysis/structure.ts";
+import type { CACHE_POLICIES, RECORD_STATES } from "./record-words.ts";
 import type { Scope } from "./scope.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
 
@@ -23,9 +24,8 @@ export type CapabilitySource =
   | { readonly type: "dag"; readonly dagStructure: DagStructure }
   | { readonly type: "tool"; readonly toolId: string; readonly defaultArgs?: JsonObject };
 
-export type CapabilityState = "draft" | "active" | "archived" | "deleted";
+export type CapabilityState = (typeof RECORD_STATES)[number];
 
-export const CACHE_POLICIES = ["none", "memoize", "persistent"] as const;
 /** Where results may be cached: nowhere, in the process, or in the database. */
 export type CachePolicy = (typeof CACHE_POLICIES)[number];
 

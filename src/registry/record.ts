@@ -1,18 +1,16 @@
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { JsonSchema } from "../base/json.ts";
 import type { CachePolicy, CapabilitySource, CapabilityState } from "./capability.ts";
+import type { HEALTHS, RECORD_TYPES, ROUTINGS, VISIBILITIES } from "./record-words.ts";
 
-export const VISIBILITIES = ["private", "project", "org", "public"] as const;
 /** Readers of a record besides its creator: nobody, its project, its organisation, everybody. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
-export const HEALTHS = ["pending", "green", "red", "flaky", "rejected"] as const;
 export type Health = (typeof HEALTHS)[number];
 
-export const ROUTINGS = ["local", "cloud"] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
-export type RecordType = "capability" | "mcp-server";
+export type RecordType = (typeof RECORD_TYPES)[number];
 
 /** A registry record with its current version and usage statistics. */
 export interface CapabilityRecord {

@@ -1,8 +1,8 @@
 import type { CachePolicy, Capability } from "./capability.ts";
 import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, Visibility } from "./record.ts";
+import type { CONFLICT_POLICIES, RECORD_SORTS } from "./record-words.ts";
 import type { Asker } from "./scope.ts";
 
-export const CONFLICT_POLICIES = ["error", "version", "suffix"] as const;
 /** Handling of a taken name: refuse it, add a version to its holder, or append a number. */
 type OnConflict = (typeof CONFLICT_POLICIES)[number];
 
@@ -22,8 +22,6 @@ export interface ResolveOptions {
   /** Accepts names as code spells them: `_` for `-`, and an action alone if it is unambiguous. */
   readonly inCode?: boolean;
 }
-
-export const RECORD_SORTS = ["name", "usage", "created"] as const;
 
 export interface RecordFilter {
   readonly namespace?: string;

@@ -1,22 +1,13 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type {
-  DiscoverAnswer,
-  DiscoverRequest,
-  ExecuteAnswer,
-  ExecuteRequest,
-  HistoryAnswer,
-  LookupAnswer,
-  QueryAnswer,
-  QueryRequest,
-  WhoisAnswer,
-} from "./answers.ts";
+import type { DiscoverAnswer, DiscoverRequest } from "../contract/discover.ts";
+import type { ExecuteAnswer, ExecuteRequest } from "../contract/execute.ts";
+import type { HistoryAnswer, LookupAnswer, QueryAnswer, QueryRequest, WhoisAnswer } from "../contract/records.ts";
+import type { ToolAnswer, ToolName, ToolRequest } from "../contract/tools.ts";
 
+export type { DiscoverAnswer, DiscoverRequest } from "../contract/discover.ts";
+export type { ExecuteAnswer, ExecuteRequest } from "../contract/execute.ts";
 export type {
-  DiscoverAnswer,
-  DiscoverRequest,
-  ExecuteAnswer,
-  ExecuteRequest,
   HistoryAnswer,
   LookupAnswer,
   QueryAnswer,
@@ -25,23 +16,24 @@ export type {
   VersionChanges,
   Visibility,
   WhoisAnswer,
-} from "./answers.ts";
+} from "../contract/records.ts";
+export type { ToolAnswer, ToolName, ToolRequest } from "../contract/tools.ts";
 
-/** Where the gateway is: an address with its token, or a program that speaks MCP on its standard streams. */
+/** The way to a gateway: an address with its token, or a program that speaks MCP on its standard streams. */
 export type PmlConnection =
   | { readonly url: string; readonly token?: string }
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds; an hour where it is left out, since the gateway has limits of its own. */
+  /** Milliseconds; an hour by default, since the gateway has limits of its own. */
   readonly timeout?: number;
 }
 
-/** What the gateway answered instead of a result. */
+/** A failure that the gateway answered instead of a result. */
 export class PmlClientError extends Error {
   override readonly name = "PmlClientError";
-  /** As in docs/reference/errors.md, or that of the tool that failed. */
+  /** A code of docs/reference/errors.md, or that of the tool that failed. */
   readonly code: string;
   readonly hint: string | undefined;
 
@@ -52,34 +44,39 @@ export class PmlClientError extends Error {
   }
 }
 
-/** As it is written, or as it is listed; a server may be called `capture`. */
+/** Matches the canonical and the listed name of a capability; a server may be called `capture`. */
 const CAPABILITY_NAME = /^cap(?::|__)/;
 const LONGEST_CALL_MS = 60 * 60 * 1000;
 
-/** PML from a program: names, versions, calls and searches, over MCP as agents use it. */
+/**
+ * PML from a program: names, versions, calls and searches, over MCP as agents use it. Answers are not checked
+ * here: the gateway's own tests hold it to the same contract, and a newer one may add to it.
+ */
 export class PmlClient implements AsyncDisposable {
-  /** The connection, for whatever has no method here. */
+  /** The connection, for requests that have no method here. */
   readonly mcp: Client;
 
   constructor(mcp: Client) {
     this.mcp = mcp;
   }
 
-  /** What a name stands for: `fs:read_json`, `fs:read_json@v1`, `mcp:filesystem`, an FQDN. */
+  /** Looks a name up: `fs:read_json`, `fs:read_json@v1`, `mcp:filesystem`, an FQDN. */
   lookup(name: string): Promise<LookupAnswer> {
-    return this.#ask<LookupAnswer>("dns:lookup", { name });
+    return this.ask("dns:lookup", { name });
   }
 
   query(request: QueryRequest = {}): Promise<QueryAnswer> {
-    return this.#ask<QueryAnswer>("dns:query", { ...request });
+    return this.ask("dns:query", request);
   }
 
-  history(name: string): Promise<HistoryAnswer> {
-    return this.#ask<HistoryAnswer>("dns:history", { name });
+  async history(name: string): Promise<HistoryAnswer> {
+    const answer = await this.ask("dns:history", { name });
+    if ("versions" in answer) return answer;
+    throw new PmlClientError("internal", `The gateway did not answer with the versions of ${name}`);
   }
 
   whois(fqdn: string): Promise<WhoisAnswer> {
-    return this.#ask<WhoisAnswer>("dns:whois", { fqdn });
+    return this.ask("dns:whois", { fqdn });
   }
 
   /** Calls `cap:fs:read_json` or `server:tool` and returns its result; a failure is thrown. */
@@ -90,16 +87,21 @@ export class PmlClient implements AsyncDisposable {
     return CAPABILITY_NAME.test(name) ? unwrap({ ...result, structuredContent: undefined }) : unwrap(result);
   }
 
-  /** Runs a program or a capability. A failure of it is an answer with `status: "error"`. */
+  /** Runs a program or a capability. Its failure is an answer with `status: "error"`. */
   async execute(request: ExecuteRequest, options: CallOptions = {}): Promise<ExecuteAnswer> {
     const result = await this.#callTool("pml_execute", request, options);
     const answer = unwrap(result);
     if (!isObject(answer) || typeof answer["status"] !== "string") throw toError(result);
-    return answer as unknown as ExecuteAnswer;
+    return answer as ExecuteAnswer;
   }
 
   discover(intent: string, request: DiscoverRequest = {}): Promise<DiscoverAnswer> {
-    return this.#ask<DiscoverAnswer>("pml_discover", { intent, ...request });
+    return this.ask("pml_discover", { intent, ...request });
+  }
+
+  /** Calls a tool of PML itself; a failure is thrown. */
+  async ask<Name extends ToolName>(name: Name, request: ToolRequest<Name>): Promise<ToolAnswer<Name>> {
+    return (await this.call(name, { ...request })) as ToolAnswer<Name>;
   }
 
   close(): Promise<void> {
@@ -110,16 +112,12 @@ export class PmlClient implements AsyncDisposable {
     return this.close();
   }
 
-  async #ask<T>(name: string, args: Record<string, unknown>): Promise<T> {
-    return (await this.call(name, args)) as T;
-  }
-
   #callTool(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallToolResult> {
     return this.mcp.callTool({ name, arguments: { ...args } }, { timeout: LONGEST_CALL_MS, ...options });
   }
 }
 
-/** Connects to a gateway. The connection is closed by `close()` or at the end of an `await using` scope. */
+/** Connects to a gateway; `close()`, or the end of an `await using` scope, closes the connection. */
 export async function connectPml(connection: PmlConnection): Promise<PmlClient> {
   const mcp = new Client({ name: "pml-client", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await mcp.connect("url" in connection ? overHttp(connection) : overStdio(connection));
@@ -140,7 +138,7 @@ function overStdio({ command, args, env }: Extract<PmlConnection, { command: str
   });
 }
 
-/** Structured content, else JSON in the text, else the text, else the list of contents. */
+/** Takes the structured content, else the JSON in the text, else the text, else the list of contents. */
 function unwrap({ structuredContent, content }: Pick<CallToolResult, "content" | "structuredContent">): unknown {
   if (structuredContent !== undefined) return structuredContent;
   const [first] = content;

@@ -10,7 +10,8 @@ import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
 import { createDirectKeeper, type RunKeeper } from "../../src/execution/run-keeper.ts";
 import { Engine } from "../../src/execution/run-engine.ts";
-import type { ExecuteAnswer, ExecuteRequest } from "../../src/execution/requests.ts";
+import type { RunAnswer } from "../../src/contract/execute.ts";
+import type { RunRequest } from "../../src/execution/requests.ts";
 import { createLogger } from "../../src/base/log.ts";
 import type { EffectHints } from "../../src/permissions/effect.ts";
 import { createPermissions, type Permissions } from "../../src/permissions/permissions.ts";
@@ -57,7 +58,7 @@ export interface EngineScene {
   readonly calls: string[];
   /** Tools whose definition changes before the next lookup. */
   readonly changing: Set<string>;
-  run(code: string, more?: Partial<ExecuteRequest>): Promise<ExecuteAnswer>;
+  run(code: string, more?: Partial<RunRequest>): Promise<RunAnswer>;
 }
 
 export function createTestSandbox(): ProcessSandbox {
@@ -109,8 +110,8 @@ export async function createEngineScene(
     }),
   });
   const reach = { caller, signal: new AbortController().signal };
-  const run = (code: string, more: object = {}): Promise<ExecuteAnswer> => {
-    const request = { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as ExecuteRequest;
+  const run = (code: string, more: object = {}): Promise<RunAnswer> => {
+    const request = { kind: "code", intent: "test", code, args: {}, options: {}, ...more } as RunRequest;
     return engine.execute(scope, request, reach);
   };
   return { engine, registry, permissions, calls, changing, run };

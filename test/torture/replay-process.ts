@@ -10,7 +10,7 @@ import { DEFAULT_SCOPE, OWNER } from "../../src/registry/scope.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { Journal } from "../../src/execution/journal.ts";
-import type { ExecuteAnswer } from "../../src/execution/requests.ts";
+import type { RunAnswer } from "../../src/contract/execute.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
 import { innerProgram, replayPrograms } from "./replay-programs.ts";
@@ -65,7 +65,7 @@ await using app = await createApp({ config, ownership, log });
 await app.upstreams.findServer("counting")?.connect();
 const reach = { caller: { principal: OWNER, client: "torture" }, signal: new AbortController().signal };
 
-async function run(code: string, name?: string): Promise<ExecuteAnswer> {
+async function run(code: string, name?: string): Promise<RunAnswer> {
   const request = { kind: "code", intent, code, args: { prefix: "learned" }, options: {} } as const;
   return app.engine.execute(DEFAULT_SCOPE, name === undefined ? request : { ...request, naming: { name } }, reach);
 }

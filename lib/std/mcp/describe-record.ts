@@ -1,9 +1,14 @@
+import type { recordBrief } from "../../../src/contract/records.ts";
+import type { tools } from "../../../src/contract/tools.ts";
+import type { Sent } from "../../../src/contract/wire.ts";
 import type { CapabilityRecord, CapabilityVersion } from "../../../src/registry/record.ts";
 
-type Described = Readonly<Record<string, unknown>>;
+type Brief = Sent<typeof recordBrief>;
+type Whois = Sent<(typeof tools)["dns:whois"]["answer"]>;
+type Versions = Extract<Sent<(typeof tools)["dns:history"]["answer"]>, { readonly versions: unknown }>;
 
-/** What a name stands for, in a few words. */
-export function describeBriefly(record: CapabilityRecord): Described {
+/** Describes the record behind a name in a few words. */
+export function describeBriefly(record: CapabilityRecord): Brief {
   return {
     type: record.recordType,
     id: record.id,
@@ -21,8 +26,8 @@ export function describeBriefly(record: CapabilityRecord): Described {
   };
 }
 
-/** Everything about a record. */
-export function describeRecord(record: CapabilityRecord): Described {
+/** Describes a record completely, but for where it runs. */
+export function describeRecord(record: CapabilityRecord): Omit<Whois, "routing"> & Pick<Brief, "routing"> {
   return {
     ...describeBriefly(record),
     org: record.org,
@@ -52,7 +57,7 @@ export function describeRecord(record: CapabilityRecord): Described {
   };
 }
 
-export function describeVersion(version: CapabilityVersion): Described {
+export function describeVersion(version: CapabilityVersion): Omit<Versions["versions"][number], "diff"> {
   const { source } = version;
   return {
     version: version.version,
@@ -69,7 +74,9 @@ export function describeVersion(version: CapabilityVersion): Described {
   };
 }
 
-function describeUse({ usageCount, successCount, totalLatencyMs }: CapabilityRecord): Described {
+type Use = Pick<Brief, "usage_count" | "success_rate" | "avg_latency_ms">;
+
+function describeUse({ usageCount, successCount, totalLatencyMs }: CapabilityRecord): Use {
   return {
     usage_count: usageCount,
     success_rate: usageCount === 0 ? 0 : successCount / usageCount,

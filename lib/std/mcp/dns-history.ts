@@ -1,28 +1,19 @@
-import { z } from "zod";
+import { tools } from "../../../src/contract/tools.ts";
 import { type ComparedVersion, diffVersions, type VersionDiff } from "../../../src/registry/diff/version-diff.ts";
 import type { CapabilityVersion } from "../../../src/registry/record.ts";
 import { parseSpecifier, pickVersion } from "../../../src/registry/specifier.ts";
 import { PmlError } from "../../../src/base/errors.ts";
 import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { describeVersion } from "./describe-record.ts";
-import { type DnsParts, json, reads, reference } from "./dns-parts.ts";
+import { type DnsParts, json, reads } from "./dns-parts.ts";
 
-const version = z.string().min(1).describe("1, v1, v1.2.0, 2025-12-22 or latest.");
-
-/** Versions with what changed from each to the next, and any two compared. */
+/** Lists versions with their differences, or compares two of them. */
 export function createHistory({ registry, scope, facts }: DnsParts): OwnTool {
   return defineTool({
-    name: "dns:history",
+    ...tools["dns:history"],
     title: "Versions of a record",
     description:
       "All versions behind a name, newest first, with how each differs from the one before: source, structure, tools, and parameters with what breaks callers.",
-    input: z.strictObject({
-      name: reference,
-      compare: z
-        .strictObject({ from: version.optional(), to: version.optional() })
-        .optional()
-        .describe("Two versions to compare instead; left out: the current one with the one before."),
-    }),
     annotations: reads,
     async run({ name, compare }, context) {
       const asker = askerOf(scope, context);
@@ -54,7 +45,7 @@ function toCompared(each: CapabilityVersion, texts: ReadonlyMap<number, string>)
   return { source, structure, parameters, toolsUsed };
 }
 
-/** Newest first, so the older one comes after. */
+/** Compares a version with the older one, which comes after it. */
 function diffWithOlder(versions: readonly ComparedVersion[], index: number): VersionDiff | null {
   const [current, older] = [versions[index], versions[index + 1]];
   return current === undefined || older === undefined ? null : diffVersions(older, current);
@@ -66,7 +57,7 @@ interface Marks {
   readonly versions: readonly CapabilityVersion[];
 }
 
-/** A bare number is that version, whatever tags there are. */
+/** Picks a version; a bare number is that version, whatever tags there are. */
 function pickOne(text: string, marks: Marks): number {
   const numbered = marks.versions.find((each) => String(each.version) === text);
   return numbered?.version ?? pickVersion(parseSpecifier(text), marks);

@@ -1,13 +1,11 @@
-import { z } from "zod";
-import { VISIBILITIES } from "../../../src/registry/record.ts";
-import { CONFLICT_POLICIES, type Registry } from "../../../src/registry/registry.ts";
+import { tools } from "../../../src/contract/tools.ts";
+import type { Registry } from "../../../src/registry/registry.ts";
 import type { Scope } from "../../../src/registry/scope.ts";
 import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { withoutUndefined } from "../../../src/base/without-undefined.ts";
 import { describeBriefly } from "./describe-record.ts";
-import { changeSummary, versionTag } from "./dns.ts";
-import { changed, json, tags } from "./dns-parts.ts";
+import { changed, json } from "./dns-parts.ts";
 
 export interface LearnParts {
   readonly registry: Registry;
@@ -16,9 +14,7 @@ export interface LearnParts {
   readonly more?: readonly OwnTool[];
 }
 
-const reference = z.string().min(1).describe("Name of the capability.");
-
-/** What agents and people can teach PML. */
+/** Learning as tools: saves, rates, archives and restores capabilities. */
 export class LearnModule extends ToolModule {
   constructor(parts: LearnParts) {
     super("learn", [createSave(parts), createFeedback(parts), ...createKeeping(parts), ...(parts.more ?? [])]);
@@ -27,20 +23,10 @@ export class LearnModule extends ToolModule {
 
 function createSave({ registry, scope }: LearnParts): OwnTool {
   return defineTool({
-    name: "learn:save",
+    ...tools["learn:save"],
     title: "Save a capability",
     description:
       "Keeps a program under a name without running it. It can be called at once and is listed after its first success.",
-    input: z.strictObject({
-      name: z.string().min(1).describe("namespace:action, for example fs:read_json."),
-      code: z.string().min(1).describe("As in pml_execute."),
-      description: z.string().optional(),
-      tags: tags.optional(),
-      visibility: z.enum(VISIBILITIES).optional(),
-      on_conflict: z.enum(CONFLICT_POLICIES).default("error").describe("If the name is taken."),
-      version_tag: versionTag,
-      change_summary: changeSummary,
-    }),
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     async run({ on_conflict: onConflict, version_tag: tag, change_summary: summary, ...rest }, context) {
       const request = withoutUndefined({ ...rest, onConflict, versionTag: tag, changeSummary: summary });
@@ -51,14 +37,9 @@ function createSave({ registry, scope }: LearnParts): OwnTool {
 
 function createFeedback({ registry, scope }: LearnParts): OwnTool {
   return defineTool({
-    name: "learn:feedback",
+    ...tools["learn:feedback"],
     title: "Say how a capability did",
     description: "Counts a use that PML did not see itself, as a success or a failure.",
-    input: z.strictObject({
-      name: reference,
-      success: z.boolean(),
-      latency_ms: z.number().min(0).optional(),
-    }),
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     async run({ name, success, latency_ms: latencyMs }, context) {
       const request = withoutUndefined({ name, success, latencyMs });
@@ -71,29 +52,25 @@ function createFeedback({ registry, scope }: LearnParts): OwnTool {
 
 function createKeeping({ registry, scope }: LearnParts): OwnTool[] {
   const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-  const input = z.strictObject({ name: reference });
   return [
     defineTool({
-      name: "learn:archive",
+      ...tools["learn:archive"],
       title: "Archive a capability",
       description: "Takes a capability out of lists and out of use. learn:restore brings it back as it was.",
-      input,
       annotations,
       run: async ({ name }, context) => json(changed(await registry.archive(askerOf(scope, context), name))),
     }),
     defineTool({
-      name: "learn:delete",
+      ...tools["learn:delete"],
       title: "Delete a capability",
       description: "Removes a capability. Its name stays reserved for a while, and learn:restore works that long.",
-      input,
       annotations: { ...annotations, destructiveHint: true },
       run: async ({ name }, context) => json(changed(await registry.remove(askerOf(scope, context), name))),
     }),
     defineTool({
-      name: "learn:restore",
+      ...tools["learn:restore"],
       title: "Restore a capability",
       description: "Brings back a capability that was archived or deleted.",
-      input,
       annotations,
       run: async ({ name }, context) => json(changed(await registry.restore(askerOf(scope, context), name))),
     }),

@@ -1,4 +1,3 @@
-import type { WhoisAnswer } from "../../sdk/answers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
@@ -20,7 +19,7 @@ export const alias: Command = {
     const [action = "ls", name = "", other] = input.args;
     const daemon = await reachDaemon(input);
     if (action === "ls") {
-      const { aliases } = await askGateway<WhoisAnswer>(daemon, "dns:whois", { fqdn: name });
+      const { aliases } = await askGateway(daemon, "dns:whois", { fqdn: name });
       return { data: aliases, text: aliases.length === 0 ? "It has no other names" : aliases.join("\n") };
     }
     if (other === undefined)

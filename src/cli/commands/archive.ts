@@ -1,4 +1,3 @@
-import type { LookupAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { askRegistry, recordArgument } from "../ask-registry.ts";
@@ -12,7 +11,7 @@ export const archive: Command = {
   options: [noStartOption],
   async run(input) {
     const [name = ""] = input.args;
-    const record = await askRegistry<LookupAnswer>(input, "learn:archive", { name });
+    const record = await askRegistry(input, "learn:archive", { name });
     return {
       data: record,
       text: `Archived ${record.display_name}`,

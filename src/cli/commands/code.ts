@@ -1,4 +1,3 @@
-import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { askRegistry, recordArgument } from "../ask-registry.ts";
@@ -12,8 +11,8 @@ export const code: Command = {
   options: [noStartOption],
   async run(input) {
     const [fqdn = ""] = input.args;
-    const record = await askRegistry<WhoisAnswer & { source?: unknown }>(input, "dns:whois", { fqdn });
-    const { code_snippet: snippet, source = null, server_json: serverJson } = record;
+    const record = await askRegistry(input, "dns:whois", { fqdn });
+    const { code_snippet: snippet, source, server_json: serverJson } = record;
     const text = snippet ?? JSON.stringify(serverJson ?? source, null, 2);
     return { data: { name: record.display_name, version: record.version, code: text }, text };
   },

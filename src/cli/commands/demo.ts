@@ -2,6 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client, Tool } from "@modelcontextprotocol/client";
+import type { ExecuteAnswer, ExecuteRequest } from "../../contract/execute.ts";
+import type { ServerRow } from "../../contract/servers.ts";
+import { PmlClient } from "../../sdk/pml-client.ts";
 import { bundledServers } from "../../config/bundled-servers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
@@ -43,8 +46,9 @@ export const demo: Command = {
     try {
       await showServers(stage, daemon);
       const learned = await withGateway(daemon, async (client) => {
-        const name = await showNaming(stage, client, await showLearning(stage, client, folders.first));
-        await showReuse(stage, client, { name, dir: folders.second });
+        const pml = new PmlClient(client);
+        const name = await showNaming(stage, pml, await showLearning(stage, pml, folders.first));
+        await showReuse(stage, pml, { name, dir: folders.second });
         await showSavings(stage, client);
         return name;
       });
@@ -59,7 +63,7 @@ export const demo: Command = {
   },
 };
 
-/** What is said, all of it at the end: every figure in it was measured. */
+/** Collects the text, which is printed at the end: every figure in it was measured. */
 class Stage {
   readonly figures: Record<string, unknown> = {};
   text = "";
@@ -82,7 +86,7 @@ class Stage {
   }
 }
 
-/** A configuration of its own, and two folders with something to count. */
+/** Writes a configuration of its own, and two folders with something to count. */
 function prepare(home: string): { readonly first: string; readonly second: string } {
   const scratch = join(home, "scratch");
   const [first, second] = [join(scratch, "spring"), join(scratch, "autumn")];
@@ -97,17 +101,11 @@ function prepare(home: string): { readonly first: string; readonly second: strin
     writeFileSync(join(second, `${month}.csv`), `item,amount\nlamp,${amount}\n`);
   const config = {
     mcpServers: bundledServers(home),
-    // The demo's own servers reach nothing but the demo's own folder.
+    // The servers of the demo reach nothing but its own folder.
     permissions: { allow: ["filesystem:*", "memory:*"] },
   };
   writeFileSync(join(home, "pml.json"), JSON.stringify(config));
   return { first, second };
-}
-
-interface ServerRow {
-  readonly name: string;
-  readonly state: string;
-  readonly tools?: number;
 }
 
 const SERVERS_LIMIT_MS = 30_000;
@@ -126,62 +124,39 @@ async function showServers(stage: Stage, daemon: DaemonAddress): Promise<void> {
   }
 }
 
-interface Executed {
-  readonly status: string;
-  readonly result: unknown;
-  readonly error?: { readonly message: string };
-  readonly capabilityName: string;
-  readonly executionTimeMs: number;
-  readonly dag: { readonly nodes: readonly { readonly type: string }[] };
-  readonly tasks: readonly unknown[];
+type Executed = Extract<ExecuteAnswer, { readonly status: "success" }>;
+
+async function execute(pml: PmlClient, request: Omit<ExecuteRequest, "intent">): Promise<Executed> {
+  const executed = await pml.execute({ intent: INTENT, ...request });
+  if (executed.status === "success") return executed;
+  throw new Error(executed.status === "error" ? executed.error.message : executed.status);
 }
 
-async function callTool<T>(client: Client, name: string, input: Record<string, unknown>): Promise<T> {
-  const { content } = await client.callTool({ name, arguments: input });
-  const [first] = content;
-  return JSON.parse(first?.type === "text" ? first.text : "{}") as T;
-}
-
-async function execute(client: Client, request: Record<string, unknown>): Promise<Executed> {
-  const executed = await callTool<Executed>(client, "pml_execute", { intent: INTENT, ...request });
-  if (executed.status !== "success") throw new Error(executed.error?.message ?? executed.status);
-  return executed;
-}
-
-async function showLearning(stage: Stage, client: Client, dir: string): Promise<string> {
+async function showLearning(stage: Stage, pml: PmlClient, dir: string): Promise<string> {
   stage.title("2  An agent sends code instead of several tool calls");
   for (const line of PROGRAM.split("\n").slice(0, 3)) stage.say(`    ${line}`);
   stage.say("    …");
-  const executed = await execute(client, { code: PROGRAM, args: { dir } });
+  const executed = await execute(pml, { code: PROGRAM, args: { dir } });
   stage.fact("analysed before running", describeStructure(executed));
-  stage.fact("ran in the sandbox", `${executed.tasks.length} tool calls · ${ms(executed.executionTimeMs)}`);
+  stage.fact("ran in the sandbox", `${executed.tasks?.length ?? 0} tool calls · ${ms(executed.executionTimeMs)}`);
   stage.fact("result", JSON.stringify(executed.result));
-  stage.fact(`learned ${executed.capabilityName}`, "no name yet");
-  stage.figures["first"] = executed.result;
-  return executed.capabilityName;
+  const { capabilityName = "", result } = executed;
+  stage.fact(`learned ${capabilityName}`, "no name yet");
+  stage.figures["first"] = result;
+  return capabilityName;
 }
 
-interface Named {
-  readonly applied: readonly { readonly oldName: string; readonly newName: string }[];
-}
-interface Suggested {
-  readonly suggestions: readonly {
-    readonly currentName: string;
-    readonly suggestedName: string;
-    readonly confidence: number;
-  }[];
-}
-
-async function showNaming(stage: Stage, client: Client, unnamed: string): Promise<string> {
+async function showNaming(stage: Stage, pml: PmlClient, unnamed: string): Promise<string> {
   stage.title("3  Give it a name");
-  const curate = "pml_curate_capabilities";
-  const { suggestions } = await callTool<Suggested>(client, curate, { strategy: "suggest" });
+  const proposed = await pml.ask("pml_curate_capabilities", { strategy: "suggest" });
+  const suggestions = proposed.strategy === "suggest" ? proposed.suggestions : [];
   const suggestion = suggestions.find(({ currentName }) => currentName === unnamed);
   if (suggestion === undefined) throw new Error(`no name was found for ${unnamed}`);
   const { suggestedName: name, confidence } = suggestion;
   const renames = [{ id: unnamed, name }];
-  const { applied } = await callTool<Named>(client, curate, { strategy: "apply", renames });
-  if (applied[0]?.newName !== name) throw new Error(`${unnamed} could not be named ${name}`);
+  const named = await pml.ask("pml_curate_capabilities", { strategy: "apply", renames });
+  if (named.strategy === "suggest" || named.applied[0]?.newName !== name)
+    throw new Error(`${unnamed} could not be named ${name}`);
   stage.fact(name, `suggested from its tools and intent · ${confidence.toFixed(2)}`);
   stage.figures["confidence"] = confidence;
   return name;
@@ -189,11 +164,11 @@ async function showNaming(stage: Stage, client: Client, unnamed: string): Promis
 
 async function showReuse(
   stage: Stage,
-  client: Client,
+  pml: PmlClient,
   { name, dir }: { readonly name: string; readonly dir: string },
 ): Promise<void> {
   stage.title("4  Another agent, other data: call it by name");
-  const executed = await execute(client, { capability: name, args: { dir } });
+  const executed = await execute(pml, { capability: name, args: { dir } });
   stage.fact(`capabilities.${name.replace(":", ".")}`, `${ms(executed.executionTimeMs)}, 0 lines of code written`);
   stage.fact("result", JSON.stringify(executed.result));
   stage.figures["second"] = executed.result;
@@ -221,8 +196,9 @@ function percent(part: number, whole: number): string {
 }
 
 function describeStructure({ dag }: Executed): string {
-  const count = (type: string): number => dag.nodes.filter((node) => node.type === type).length;
-  return `${dag.nodes.length} steps: ${count("task")} tool calls, ${count("decision")} decisions, ${count("loop")} loops, ${count("fork")} forks`;
+  const { nodes = [] } = dag ?? {};
+  const count = (type: string): number => nodes.filter((node) => node["type"] === type).length;
+  return `${nodes.length} steps: ${count("task")} tool calls, ${count("decision")} decisions, ${count("loop")} loops, ${count("fork")} forks`;
 }
 
 function farewell(home: string, keep: boolean): string {

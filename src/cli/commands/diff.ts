@@ -1,12 +1,8 @@
-import type { VersionChanges } from "../../sdk/answers.ts";
+import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { describeDiff } from "../describe-diff.ts";
 import { askRegistry, recordArgument } from "../ask-registry.ts";
-
-interface Comparison {
-  readonly comparison: { readonly from: number; readonly to: number; readonly diff: VersionChanges };
-}
 
 export const diff: Command = {
   name: "diff",
@@ -21,10 +17,12 @@ export const diff: Command = {
   options: [noStartOption],
   async run(input) {
     const [name = "", from, to] = input.args;
-    const { comparison } = await askRegistry<Comparison>(input, "dns:history", {
+    const answer = await askRegistry(input, "dns:history", {
       name,
       compare: { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) },
     });
+    if (!("comparison" in answer)) throw new PmlError("internal", `The gateway did not compare versions of ${name}`);
+    const { comparison } = answer;
     const { from: old, to: current, diff: found } = comparison;
     const breaking = found.breaking ? ["It breaks callers of the old version."] : [];
     return {

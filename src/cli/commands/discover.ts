@@ -1,24 +1,8 @@
-import { PmlError } from "../../base/errors.ts";
+import type { DiscoverAnswer } from "../../contract/discover.ts";
+import { askGateway } from "../ask-registry.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { withGateway } from "../gateway-client.ts";
 import { formatTable } from "../table.ts";
-
-/** What pml_discover answers, as far as it is printed. */
-interface Discovered {
-  readonly results: readonly {
-    readonly type: string;
-    readonly id: string;
-    readonly name: string;
-    readonly callName: string;
-    readonly score: number;
-    readonly description?: string;
-    readonly why?: Readonly<Record<string, { readonly points: number; readonly text: string }>>;
-    readonly warnings?: readonly string[];
-  }[];
-  readonly meta: { readonly searched: number; readonly matched: number; readonly ranking: string };
-  readonly error?: { readonly message: string; readonly hint?: string };
-}
 
 export const discover: Command = {
   name: "discover",
@@ -45,20 +29,12 @@ export const discover: Command = {
       detail: "brief",
     };
     const daemon = await reachDaemon(input);
-    const found = await withGateway(daemon, async (client) => {
-      const { content } = await client.callTool({ name: "pml_discover", arguments: request });
-      const [first] = content;
-      return JSON.parse(first?.type === "text" ? first.text : "{}") as Discovered;
-    });
-    if (found.error !== undefined) {
-      const { message, hint } = found.error;
-      throw new PmlError("arguments_invalid", message, hint === undefined ? {} : { hint });
-    }
+    const found = await askGateway(daemon, "pml_discover", request);
     return { data: found, text: describe(found, explain === true), notes: describeMeta(found) };
   },
 };
 
-function describe({ results }: Discovered, explain: boolean): string {
+function describe({ results }: DiscoverAnswer, explain: boolean): string {
   if (results.length === 0) return "Nothing fits";
   if (!explain) {
     return formatTable(
@@ -86,21 +62,21 @@ function describe({ results }: Discovered, explain: boolean): string {
     .join("\n");
 }
 
-const RANKINGS: Readonly<Record<string, string>> = {
+const RANKINGS: Readonly<Record<DiscoverAnswer["meta"]["ranking"], string>> = {
   full: "by words and by the model",
   lite: "by words and word vectors (the model is not ready: pml index status)",
   lexical: "by words alone",
 };
 
-function describeMeta({ meta }: Discovered): string[] {
-  return [`${meta.searched} searched, ranked ${RANKINGS[meta.ranking] ?? meta.ranking}`];
+function describeMeta({ meta }: DiscoverAnswer): string[] {
+  return [`${meta.searched} searched, ranked ${RANKINGS[meta.ranking]}`];
 }
 
-/** Capabilities under the name that people run them by. */
+/** Picks the name that people use: a capability runs by its own. */
 function shownName({
   type,
   name,
   callName,
-}: Pick<Discovered["results"][number], "type" | "name" | "callName">): string {
+}: Pick<DiscoverAnswer["results"][number], "type" | "name" | "callName">): string {
   return type === "capability" ? name : callName;
 }

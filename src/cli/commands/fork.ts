@@ -1,4 +1,3 @@
-import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { forkPublished } from "../fork-published.ts";
@@ -24,7 +23,7 @@ export const fork: Command = {
   async run(input) {
     const [source = "", name] = input.args;
     if (/^https?:\/\//.test(source)) return forkPublished(input, source, name);
-    const record = await askRegistry<WhoisAnswer>(input, "dns:fork", {
+    const record = await askRegistry(input, "dns:fork", {
       source,
       ...(name === undefined ? {} : { name }),
     });

@@ -1,8 +1,8 @@
-import type { HistoryAnswer, VersionAnswer } from "../../sdk/answers.ts";
+import type { VersionAnswer } from "../../contract/records.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { summariseDiff } from "../describe-diff.ts";
-import { askRegistry, recordArgument } from "../ask-registry.ts";
+import { askVersions, recordArgument } from "../ask-registry.ts";
 import { formatTable } from "../table.ts";
 
 export const history: Command = {
@@ -14,11 +14,11 @@ export const history: Command = {
   options: [noStartOption],
   async run(input) {
     const [name = ""] = input.args;
-    const answer = await askRegistry<HistoryAnswer>(input, "dns:history", { name });
+    const versions = await askVersions(input, name);
     return {
-      data: answer.versions,
-      text: formatTable(answer.versions.map(toRow)),
-      notes: answer.versions.length > 1 ? [`What changed: pml diff ${name}`] : [],
+      data: versions,
+      text: formatTable(versions.map(toRow)),
+      notes: versions.length > 1 ? [`What changed: pml diff ${name}`] : [],
     };
   },
 };

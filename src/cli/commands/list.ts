@@ -1,9 +1,10 @@
-import type { LookupAnswer, QueryAnswer } from "../../sdk/answers.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
+import type { QueryRequest, RecordBrief } from "../../contract/records.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import type { Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatRate, formatVersion, oneLine } from "../format-record.ts";
-import { askGateway } from "../ask-registry.ts";
+import { askGateway, type FromFlags } from "../ask-registry.ts";
 import { formatTable } from "../table.ts";
 import { PmlError } from "../../base/errors.ts";
 
@@ -40,9 +41,11 @@ export const list: Command = {
   },
 };
 
-function toQuery(filter: string | undefined, options: OptionValues): Record<string, unknown> {
+type Query = FromFlags<QueryRequest>;
+
+function toQuery(filter: string | undefined, options: OptionValues): Query {
   const { ns, type, tag, health, visibility, unnamed, archived, sort } = options;
-  const asked = {
+  return withoutUndefined({
     namespace: ns,
     record_type: type ?? "capability",
     tags: tag,
@@ -52,33 +55,34 @@ function toQuery(filter: string | undefined, options: OptionValues): Record<stri
     pattern: unnamed === true ? "unnamed_*" : filter?.includes("*") === true ? filter : undefined,
     text: filter === undefined || filter.includes("*") ? undefined : filter,
     sort_by: sort === "uses" ? "usage" : sort,
-  };
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  });
 }
 
 async function readAll(
   daemon: DaemonAddress,
-  query: Record<string, unknown>,
+  query: Query,
   { limit = DEFAULT_LIMIT }: OptionValues,
-): Promise<{ records: LookupAnswer[]; total: number }> {
+): Promise<{ records: RecordBrief[]; total: number }> {
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1)
     throw new PmlError("usage", "--limit must be a whole number", { hint: "For example: --limit 100" });
-  const records: LookupAnswer[] = [];
+  const records: RecordBrief[] = [];
+  let total = 0;
   for (let cursor: string | undefined; ;) {
     const wanted = Math.min(PAGE, most - records.length);
-    const page = await askGateway<QueryAnswer>(daemon, "dns:query", {
+    const page = await askGateway(daemon, "dns:query", {
       ...query,
       limit: wanted,
       ...(cursor === undefined ? {} : { cursor }),
     });
     records.push(...page.records);
-    if (page.next_cursor === null || records.length >= most) return { records, total: page.total };
+    total = page.total ?? total;
+    if (page.next_cursor === null || records.length >= most) return { records, total };
     cursor = page.next_cursor;
   }
 }
 
-function toRow(record: LookupAnswer): Record<string, string> {
+function toRow(record: RecordBrief): Record<string, string> {
   return {
     name: record.display_name,
     health: record.health,

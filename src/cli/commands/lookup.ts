@@ -1,4 +1,3 @@
-import type { LookupAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { describeLookup } from "../format-record.ts";
@@ -13,7 +12,7 @@ export const lookup: Command = {
   options: [noStartOption],
   async run(input) {
     const [name = ""] = input.args;
-    const record = await askRegistry<LookupAnswer>(input, "dns:lookup", { name });
+    const record = await askRegistry(input, "dns:lookup", { name });
     return { data: record, text: describeLookup(record), notes: (record.warnings ?? []).map((text) => `! ${text}`) };
   },
 };

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { LookupAnswer } from "../../sdk/answers.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
@@ -22,7 +21,7 @@ export const merge: Command = {
       throw new PmlError("usage", "--as is missing: the name of the new capability", {
         hint: `For example: pml merge ${input.args.join(" ")} --as namespace:action`,
       });
-    const record = await askRegistry<LookupAnswer>(input, "dns:merge", {
+    const record = await askRegistry(input, "dns:merge", {
       sources: input.args,
       name,
       ...(code === undefined ? {} : { code: readCode(String(code)) }),

@@ -1,12 +1,6 @@
-import type { LookupAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { askRegistry, recordArgument } from "../ask-registry.ts";
-
-interface Renamed extends LookupAnswer {
-  readonly old_name: string;
-  readonly old_fqdn: string;
-}
 
 export const rename: Command = {
   name: "rename",
@@ -20,8 +14,8 @@ export const rename: Command = {
   options: [noStartOption],
   async run(input) {
     const [name = "", newName = ""] = input.args;
-    const renamed = await askRegistry<Renamed>(input, "dns:rename", { name, newName });
-    const { old_name: oldName, display_name: current, warnings = [] } = renamed;
+    const renamed = await askRegistry(input, "dns:rename", { name, newName });
+    const { old_name: oldName, display_name: current, warnings } = renamed;
     return {
       data: renamed,
       text: `${oldName} → ${current}`,

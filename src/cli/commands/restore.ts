@@ -1,8 +1,7 @@
-import type { HistoryAnswer, LookupAnswer, WhoisAnswer } from "../../sdk/answers.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askRegistry, recordArgument } from "../ask-registry.ts";
+import { askRegistry, askVersions, recordArgument } from "../ask-registry.ts";
 
 export const restore: Command = {
   name: "restore",
@@ -14,7 +13,7 @@ export const restore: Command = {
   async run(input) {
     const [name = "", version] = input.args;
     if (version !== undefined) return restoreVersion(input, name, version);
-    const record = await askRegistry<LookupAnswer>(input, "learn:restore", { name });
+    const record = await askRegistry(input, "learn:restore", { name });
     return {
       data: record,
       text: `Restored ${record.display_name}`,
@@ -25,11 +24,11 @@ export const restore: Command = {
 
 /** Versions never change, so the old one comes back as a new one. */
 async function restoreVersion(input: Input, name: string, wanted: string): Promise<Answer> {
-  const { display_name: current, version: before } = await askRegistry<LookupAnswer>(input, "dns:lookup", { name });
+  const { display_name: current, version: before } = await askRegistry(input, "dns:lookup", { name });
   const old = await findVersion(input, name, wanted);
   if (old.code === null)
     throw new PmlError("usage", `Version ${wanted} of ${name} is no program, so it cannot come back as a new version`);
-  const record = await askRegistry<LookupAnswer>(input, "dns:update", {
+  const record = await askRegistry(input, "dns:update", {
     name,
     code: old.code,
     change_summary: `back to version ${old.version}`,
@@ -48,11 +47,11 @@ async function findVersion(
   wanted: string,
 ): Promise<{ version: number | string; code: string | null }> {
   if (/^\d+$/.test(wanted)) {
-    const { versions } = await askRegistry<HistoryAnswer>(input, "dns:history", { name });
+    const versions = await askVersions(input, name);
     const found = versions.find(({ version }) => String(version) === wanted);
     if (found !== undefined) return { version: found.version, code: found.code_snippet };
   }
-  const { version, code_snippet: code } = await askRegistry<WhoisAnswer>(input, "dns:whois", {
+  const { version, code_snippet: code } = await askRegistry(input, "dns:whois", {
     fqdn: `${name}@${wanted}`,
   });
   return { version, code };

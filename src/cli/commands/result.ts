@@ -1,12 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { EXIT } from "../../base/errors.ts";
+import { taskResultPage } from "../../contract/task-result.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
-
-interface Page {
-  readonly next_offset: number | null;
-}
 
 export const result: Command = {
   name: "result",
@@ -35,7 +32,7 @@ async function readWhole(client: Client, workflow: string, task: string): Promis
     const [about = "{}", text = ""] = content.map((block) => (block.type === "text" ? block.text : ""));
     if (isError === true) return { data: JSON.parse(about), text: about, exit: EXIT.notFound };
     whole += text;
-    offset = (JSON.parse(about) as Page).next_offset;
+    offset = taskResultPage.parse(JSON.parse(about)).next_offset;
   }
   return { data: parse(whole), text: whole };
 }

@@ -1,4 +1,3 @@
-import type { WhoisAnswer } from "../../sdk/answers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
@@ -16,11 +15,11 @@ export const show: Command = {
   async run(input) {
     const [name = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const record = await askGateway<WhoisAnswer>(daemon, "dns:whois", { fqdn: name });
+    const record = await askGateway(daemon, "dns:whois", { fqdn: name });
     if (record.type === "mcp-server") return { data: record, text: describeWhois(record) };
     const path = `/api/capability?name=${encodeURIComponent(name)}`;
     const details = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
-    const takes = JSON.stringify(record.parameters_schema ?? {}, null, 2);
+    const takes = JSON.stringify(record.parameters_schema, null, 2);
     const text = [describeWhois(record), "", drawOutline(details.graph), "", `takes ${takes}`].join("\n");
     return { data: { ...record, details }, text };
   },

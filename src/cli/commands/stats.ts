@@ -12,7 +12,7 @@ export const stats: Command = {
   options: [{ flags: "--since <time>", description: "of the last 7d, 24h (default: 30d)" }, noStartOption],
   async run(input) {
     const days = readDays(String(input.options["since"] ?? "30d"));
-    const figures = await askRegistry<Record<string, unknown>>(input, "meta:stats", { days });
+    const figures = await askRegistry(input, "meta:stats", { days });
     return { data: figures, text: formatPairs(flatten(figures)) };
   },
 };

@@ -1,4 +1,3 @@
-import type { LookupAnswer } from "../../sdk/answers.ts";
 import { InvalidArgumentError } from "commander";
 import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
@@ -32,10 +31,10 @@ export const tag: Command = {
     const others = withoutUndefined({ routing, cache_policy: cachePolicy, ttl });
     if (words.length + removed.length + Object.keys(others).length === 0)
       throw new PmlError("usage", "There is nothing to change", { hint: `For example: pml tag ${name} +config` });
-    const before = await askRegistry<LookupAnswer>(input, "dns:lookup", { name });
+    const before = await askRegistry(input, "dns:lookup", { name });
     const added = words.map((word) => word.replace(/^\+/, ""));
     const tags = [...new Set([...before.tags, ...added])].filter((each) => !removed.includes(each));
-    const record = await askRegistry<LookupAnswer>(input, "dns:tag", {
+    const record = await askRegistry(input, "dns:tag", {
       name,
       tags,
       ...others,

@@ -1,4 +1,3 @@
-import type { WhoisAnswer } from "../../sdk/answers.ts";
 import type { Command } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
 import { describeWhois } from "../format-record.ts";
@@ -13,7 +12,7 @@ export const whois: Command = {
   options: [noStartOption],
   async run(input) {
     const [fqdn = ""] = input.args;
-    const record = await askRegistry<WhoisAnswer>(input, "dns:whois", { fqdn });
+    const record = await askRegistry(input, "dns:whois", { fqdn });
     return { data: record, text: describeWhois(record) };
   },
 };

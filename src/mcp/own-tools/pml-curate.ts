@@ -1,4 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { tools } from "../../contract/tools.ts";
+import type { Sent } from "../../contract/wire.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { CurationFilter, CurationRequest, Curator } from "../../naming/curation/curator.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
@@ -10,42 +12,21 @@ export interface CurateParts {
   readonly scope: Scope;
 }
 
-const input = z
-  .strictObject({
-    strategy: z
-      .enum(["suggest", "auto", "apply"])
-      .default("suggest")
-      .describe("auto: applies what is sure; apply: your renames."),
-    filter: z
-      .strictObject({
-        unnamed_only: z.boolean().default(true),
-        namespace: z.string().optional(),
-        min_usage: z.number().int().min(0).optional(),
-      })
-      .prefault({}),
-    renames: z.array(z.strictObject({ id: z.string().min(1).describe("Id or name."), name: z.string() })).optional(),
-    rejects: z.array(z.string().min(1)).optional().describe("Whose suggestions are wrong, for good."),
-  })
-  .refine(({ strategy, renames, rejects }) => strategy !== "apply" || (renames ?? rejects) !== undefined, {
-    path: ["renames"],
-    message: "apply needs renames or rejects",
-  });
+type Input = z.output<typeof tools.pml_curate_capabilities.input>;
+type Answer = OwnAnswer<Sent<typeof tools.pml_curate_capabilities.answer>>;
 
-type Input = z.output<typeof input>;
-
-/** Under both of its names it is the same tool. */
+/** Makes the tool under one of its two names. */
 export function createCurate(parts: CurateParts, name: "pml_curate_capabilities" | "learn:curate"): OwnTool {
   return defineTool({
-    name,
+    ...tools[name],
     title: "Name capabilities",
     description: "Suggest and give names to learned capabilities that have none. Old names keep working.",
-    input,
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     run: (values, context) => curate(parts, values, context),
   });
 }
 
-async function curate(parts: CurateParts, values: Input, context: CallContext): Promise<OwnAnswer> {
+async function curate(parts: CurateParts, values: Input, context: CallContext): Promise<Answer> {
   const { curator } = parts;
   const { strategy } = values;
   if (strategy === "apply") return applyRenames(parts, values, context);
@@ -61,9 +42,9 @@ async function curate(parts: CurateParts, values: Input, context: CallContext): 
 
 async function applyRenames(
   { curator, scope }: CurateParts,
-  { strategy, renames = [], rejects = [] }: Input,
+  { renames = [], rejects = [] }: Input,
   context: CallContext,
-): Promise<OwnAnswer> {
+): Promise<Answer> {
   const asker = askerOf(scope, context);
   const { applied, failed } = await curator.apply(asker, renames, "agent");
   const turnedDown = await curator.reject(asker, rejects, "agent");
@@ -72,7 +53,7 @@ async function applyRenames(
   const summary = `${applied.length} renamed, ${turnedDown.rejected.length} turned down, ${problems.length} failed`;
   return {
     kind: "json",
-    value: { strategy, summary, applied, rejected: turnedDown.rejected, failed: problems },
+    value: { strategy: "apply", summary, applied, rejected: turnedDown.rejected, failed: problems },
     ...(nothing ? { failed: true } : {}),
   };
 }

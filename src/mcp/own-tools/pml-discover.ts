@@ -1,5 +1,6 @@
+import type { z } from "zod";
 import { parseRef, recordIdsIn } from "../../catalogue/tool-id.ts";
-import { z } from "zod";
+import { tools } from "../../contract/tools.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Discovery } from "../../discovery/discovery.ts";
 import type { SearchAnswer, SearchDocument } from "../../discovery/search.ts";
@@ -13,37 +14,14 @@ export interface DiscoverParts {
   readonly scope: Scope;
 }
 
-const MOST_RESULTS = 50;
-
-const input = z.strictObject({
-  intent: z.string().min(1).describe("Your goal, in plain English."),
-  filter: z
-    .strictObject({
-      type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
-      minScore: z.number().min(0).max(1).default(0),
-      server: z.string().optional(),
-      namespace: z.string().optional(),
-    })
-    .prefault({}),
-  limit: z.number().int().min(1).max(MOST_RESULTS).default(10),
-  offset: z.number().int().min(0).default(0),
-  detail: z.enum(["names", "brief", "full"]).default("full").describe("brief: no schemas."),
-  format: z.enum(["json", "typescript"]).default("json"),
-  max_tokens: z.number().int().min(100).optional().describe("About how long the answer may be."),
-  include_code: z.boolean().default(false).describe("The whole code of capabilities."),
-  context_tags: z.array(z.string()).default([]).describe("What the task is like."),
-  model: z.string().optional(),
-});
-
-export type DiscoverInput = z.output<typeof input>;
+export type DiscoverInput = z.output<typeof tools.pml_discover.input>;
 
 export function createDiscover({ surface, discovery, scope }: DiscoverParts): OwnTool {
   return defineTool({
-    name: "pml_discover",
+    ...tools.pml_discover,
     title: "Find tools and capabilities",
     description:
       "Find tools and learned capabilities for a task among everything behind this gateway, listed or not. Call either by its callName. Each result says why it was found.",
-    input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     meta: { "anthropic/alwaysLoad": true },
     async run(wanted, { principal }) {
@@ -82,7 +60,7 @@ function createFilter({ type, server, namespace }: DiscoverInput["filter"]): (do
     (namespace === undefined || document.server === namespace);
 }
 
-/** Between the index and the surface a server may have gone. */
+/** Filters out tools whose server went away after it was indexed. */
 function isCallable({ kind, id }: SearchDocument, surface: Surface): boolean {
   return kind !== "tool" || surface.findTool(id) !== undefined;
 }

@@ -1,7 +1,8 @@
 import { formatCallName } from "../../catalogue/tool-id.ts";
-import { z } from "zod";
+import { tools } from "../../contract/tools.ts";
+import type { Sent } from "../../contract/wire.ts";
 import type { CapabilityRecord } from "../../registry/record.ts";
-import { RECORD_SORTS, type Registry } from "../../registry/registry.ts";
+import type { Registry } from "../../registry/registry.ts";
 import type { Scope } from "../../registry/scope.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
 import { askerOf, defineTool, type OwnTool } from "./own-tool.ts";
@@ -12,24 +13,11 @@ export interface ListCapabilitiesParts {
   readonly scope: Scope;
 }
 
-const MOST_LISTED = 200;
-
-const input = z.strictObject({
-  namespace: z.string().optional(),
-  named_only: z.boolean().default(false),
-  pattern: z.string().optional().describe("Of names: fs:read_*."),
-  sort_by: z.enum(RECORD_SORTS).default("name"),
-  limit: z.number().int().min(1).max(MOST_LISTED).default(20),
-  offset: z.number().int().min(0).default(0),
-  cursor: z.string().optional().describe("next_cursor of the page before."),
-});
-
 export function createListCapabilities({ registry, scope }: ListCapabilitiesParts): OwnTool {
   return defineTool({
-    name: "pml_list_capabilities",
+    ...tools.pml_list_capabilities,
     title: "List capabilities",
     description: "What has been learned so far, with use and parameters. Each can be run by its name.",
-    input,
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ named_only: namedOnly, sort_by: sortBy, ...rest }, context) {
       const query = withoutUndefined({ ...rest, namedOnly, sortBy, recordType: "capability" as const });
@@ -44,7 +32,9 @@ export function createListCapabilities({ registry, scope }: ListCapabilitiesPart
   });
 }
 
-function describe(record: CapabilityRecord): Record<string, unknown> {
+type Listed = Sent<typeof tools.pml_list_capabilities.answer>["capabilities"][number];
+
+function describe(record: CapabilityRecord): Listed {
   const { id, displayName: name, usageCount, successCount } = record;
   return {
     id,

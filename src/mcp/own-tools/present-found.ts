@@ -4,6 +4,8 @@ import { toTypeText } from "../../learning/schema-type.ts";
 import type { Ranked } from "../../discovery/search.ts";
 import { capabilityWireName } from "../../catalogue/wire-names.ts";
 import type { OfferedTool } from "../../catalogue/surface.ts";
+import type { tools } from "../../contract/tools.ts";
+import type { Sent } from "../../contract/wire.ts";
 import type { DiscoverInput } from "./pml-discover.ts";
 
 export type Found =
@@ -11,13 +13,14 @@ export type Found =
   | { readonly kind: "capability"; readonly ranked: Ranked; readonly capability: FoundCapability };
 
 type Wishes = Pick<DiscoverInput, "detail" | "format" | "include_code">;
-type Presented = Readonly<Record<string, unknown>>;
+type Presented = Sent<typeof tools.pml_discover.answer>["results"][number];
+type Details = Omit<Presented, "type" | "id" | "name" | "callName" | "score">;
 
 const BRIEF_LENGTH = 160;
 const PREVIEW_LENGTH = 240;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** A result as far as it was asked for. */
+/** Describes a result in the detail that was asked for. */
 export function presentFound(found: Found, wishes: Wishes): Presented {
   const { document, score, why, warnings } = found.ranked;
   const warned = warnings.length === 0 ? {} : { warnings };
@@ -31,7 +34,7 @@ export function presentFound(found: Found, wishes: Wishes): Presented {
   return { ...full, ...details, ...warned };
 }
 
-function presentTool({ server, definition }: OfferedTool, { format }: Wishes): Presented {
+function presentTool({ server, definition }: OfferedTool, { format }: Wishes): Details {
   const { title, inputSchema, outputSchema, annotations } = definition;
   const schemas =
     format === "typescript"
@@ -45,7 +48,7 @@ function presentTool({ server, definition }: OfferedTool, { format }: Wishes): P
   };
 }
 
-function presentCapability({ ranked, capability }: Extract<Found, { kind: "capability" }>, wishes: Wishes): Presented {
+function presentCapability({ ranked, capability }: Extract<Found, { kind: "capability" }>, wishes: Wishes): Details {
   const { code, source, parameters, toolsUsed, usageCount, successCount, totalMs, outputSchema } = capability;
   const text = code ?? JSON.stringify(source);
   const schemas =
@@ -76,7 +79,7 @@ function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** As many as fit; one at least, since an empty page would look like the end. */
+/** Keeps the results that fit; one at least, since an empty page would look like the end. */
 export function fitBudget(results: readonly Presented[], tokens: number | undefined): readonly Presented[] {
   if (tokens === undefined) return results;
   let left = tokens * CHARACTERS_PER_TOKEN;

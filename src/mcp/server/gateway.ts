@@ -12,7 +12,7 @@ import type { UsageLog } from "../../gateway/usage/usage-log.ts";
 import { OWNER, type Scope } from "../../registry/scope.ts";
 import { CapabilityCalls, mayBeCapability, type StandardLibrary } from "./capability-calls.ts";
 import { newNameOf, withNotice } from "../own-tools/deprecated-tools.ts";
-import type { OwnTool } from "../own-tools/own-tool.ts";
+import { listedDefinition, type OwnTool } from "../own-tools/own-tool.ts";
 import type { OwnToolParts, OwnTools } from "../own-tools/own-tools.ts";
 import { ParkedCalls } from "../parked-calls.ts";
 import {
@@ -254,8 +254,8 @@ export class Gateway implements Disposable {
     return buildSurface({
       tools: this.#catalogue,
       servers: this.upstreams.known,
-      own: this.#core.map(({ definition }) => definition),
-      library: this.#library.tools.map(({ definition }) => definition),
+      own: this.#core.map((tool) => listedDefinition(tool, this.#settings.gateway)),
+      library: this.#library.tools.map((tool) => listedDefinition(tool, this.#settings.gateway)),
       capabilities,
       settings: this.#settings.gateway,
     });

@@ -5,7 +5,7 @@ import type { Registry, Resolved } from "../../registry/registry.ts";
 import type { Asker, Scope } from "../../registry/scope.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Engine } from "../../execution/run-engine.ts";
-import type { ExecuteAnswer } from "../../execution/requests.ts";
+import type { RunAnswer } from "../../contract/execute.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Effect } from "../../permissions/effect.ts";
 import { askerOf, type CallContext, type OwnAnswer } from "../own-tools/own-tool.ts";
@@ -19,7 +19,7 @@ export interface CapabilityServerParts {
   readonly list: (asker: Asker, choice: ListingChoice) => Promise<readonly ListedCapability[]>;
   /** What tools do, as far as that is known. */
   readonly effects: (tools: readonly string[]) => Promise<ReadonlyMap<string, Effect>>;
-  readonly approvalNote: (answer: ExecuteAnswer) => Readonly<Record<string, unknown>>;
+  readonly approvalNote: (answer: RunAnswer) => Readonly<Record<string, unknown>>;
 }
 
 const EVERYTHING: ListingChoice = { limit: undefined, pinned: [] };
@@ -81,7 +81,7 @@ export class CapabilityServer {
   }
 }
 
-function toResult(answer: ExecuteAnswer, note: CapabilityServerParts["approvalNote"]): OwnAnswer {
+function toResult(answer: RunAnswer, note: CapabilityServerParts["approvalNote"]): OwnAnswer {
   switch (answer.status) {
     case "success":
       return { kind: "value", value: answer.result, meta: describeRun(answer) };
@@ -109,7 +109,7 @@ const RUN_KEY = "dev.pml/run";
 const WARNINGS_KEY = "dev.pml/warnings";
 
 /** What an agent may want to know besides the result; names, never FQDNs. */
-function describeRun({ capabilityName, version, workflowId, warnings }: ExecuteAnswer): Record<string, JsonValue> {
+function describeRun({ capabilityName, version, workflowId, warnings }: RunAnswer): Record<string, JsonValue> {
   return {
     [RUN_KEY]: {
       capability: formatCallName(capabilityName ?? ""),

@@ -1,0 +1,9 @@
+/** Words of the registry that also stand in requests and answers. They depend on nothing, so that clients can share them. */
+export const VISIBILITIES = ["private", "project", "org", "public"] as const;
+export const HEALTHS = ["pending", "green", "red", "flaky", "rejected"] as const;
+export const ROUTINGS = ["local", "cloud"] as const;
+export const RECORD_TYPES = ["capability", "mcp-server"] as const;
+export const RECORD_STATES = ["draft", "active", "archived", "deleted"] as const;
+export const RECORD_SORTS = ["name", "usage", "created"] as const;
+export const CONFLICT_POLICIES = ["error", "version", "suffix"] as const;
+export const CACHE_POLICIES = ["none", "memoize", "persistent"] as const;
