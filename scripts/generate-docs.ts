@@ -4,12 +4,14 @@ import { dirname, join, resolve } from "node:path";
 import { renderCliReference } from "./reference/cli-reference.ts";
 import { renderConfigReference } from "./reference/config-reference.ts";
 import { renderErrorReference } from "./reference/error-reference.ts";
+import { renderOpenApi } from "./reference/openapi-reference.ts";
 
 const folder = resolve(import.meta.dirname, "..", "docs", "reference");
 const pages = {
   "cli.md": renderCliReference(),
   "config.md": renderConfigReference(),
   "errors.md": renderErrorReference(),
+  "openapi.json": renderOpenApi(),
 };
 
 const stale = Object.entries(pages).filter(([name, text]) => {

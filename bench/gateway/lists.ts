@@ -110,7 +110,7 @@ async function connect(transport: Transport): Promise<Lister> {
 }
 
 async function countReady({ address }: Daemon): Promise<number> {
-  const response = await fetch(new URL("/api/servers", address.url), {
+  const response = await fetch(new URL("/api/v1/servers", address.url), {
     headers: { Authorization: `Bearer ${address.token}` },
   });
   const { data } = (await response.json()) as { data: readonly { readonly state: string }[] };

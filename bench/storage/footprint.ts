@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
-import type { ImportResult } from "../../src/housekeeping/import-memory.ts";
+import { routes } from "../../src/contract/routes.ts";
 import type { Goal, BenchSession } from "../support/benchmark.ts";
 import { median } from "../support/statistics.ts";
 import { type Daemon, type ProcessMemory, readMemory, startDaemon } from "./daemon.ts";
@@ -50,7 +50,7 @@ async function startAt(column: Column, workplace: Workplace): Promise<Daemon> {
 }
 
 async function importFile({ address }: Daemon, file: string): Promise<void> {
-  const { added } = await uploadToDaemon<ImportResult>(address, "/api/import", createReadStream(file));
+  const { added } = await uploadToDaemon(address, routes.importMemory, createReadStream(file));
   if (added !== ROW_COUNT) throw new Error(`The daemon imported ${added} rows instead of ${ROW_COUNT}`);
 }
 

@@ -79,7 +79,7 @@ async function logIn(home: string): Promise<void> {
   const address = readDaemonAddress(home);
   if (address === undefined) throw new Error("the daemon has ended");
   const headers = { Authorization: `Bearer ${address.token}` };
-  const started = await fetch(new URL("/api/logins", address.url), {
+  const started = await fetch(new URL("/api/v1/logins", address.url), {
     method: "POST",
     headers,
     body: JSON.stringify({ server: "server" }),

@@ -45,7 +45,7 @@ export async function startGateway(server: McpServerEntry): Promise<RunningGatew
 async function isReady(home: string): Promise<boolean> {
   const address = readDaemonAddress(home);
   if (address === undefined) return false;
-  const response = await fetch(new URL("/api/servers", address.url), {
+  const response = await fetch(new URL("/api/v1/servers", address.url), {
     headers: { Authorization: `Bearer ${address.token}` },
   });
   const { data } = (await response.json()) as { data: readonly { readonly name: string; readonly state: string }[] };

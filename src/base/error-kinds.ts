@@ -218,6 +218,11 @@ export const ERRORS = {
     exit: EXIT.unreachable,
     meaning: "The daemon was started in the background but did not become ready.",
   },
+  daemon_version: {
+    id: "PML-E4006",
+    exit: EXIT.unreachable,
+    meaning: "The daemon is of another version of PML than the command, and they do not understand each other.",
+  },
   port_taken: {
     id: "PML-E4003",
     exit: EXIT.failed,

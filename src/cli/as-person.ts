@@ -2,13 +2,20 @@ import { resolveHome } from "../config/environment.ts";
 import { callAsPerson } from "../daemon/daemon-client.ts";
 import { readDecisionKey } from "../daemon/daemon-file.ts";
 import { PmlError } from "../base/errors.ts";
-import type { ApprovalDecision } from "../permissions/approval.ts";
+import type { Answered, DataRoute, RouteRequest } from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
+import type { Sent } from "../contract/wire.ts";
 import type { Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
-import type { SentDecision } from "./inbox-item.ts";
 
-/** Asks the daemon for what only the person at this terminal may do. */
-export async function doAsPerson<T>(input: Input, path: string, body: unknown): Promise<T> {
+type PersonRoute = DataRoute & { readonly decisionKey: true };
+
+/** Calls a route that only the person at this terminal may use. */
+export async function doAsPerson<Route extends PersonRoute>(
+  input: Input,
+  route: Route,
+  request: RouteRequest<Route>,
+): Promise<Answered<Route>> {
   const daemon = await reachDaemon(input);
   const home = resolveHome();
   const key = readDecisionKey(home);
@@ -17,13 +24,12 @@ export async function doAsPerson<T>(input: Input, path: string, body: unknown): 
       hint: "Decide as the user who runs PML",
     });
   }
-  return await callAsPerson<T>(daemon, key, path, body);
+  return callAsPerson(daemon, key, route, request);
 }
 
-export function decide(
-  input: Input,
-  decision: Pick<ApprovalDecision, "decision" | "reason" | "remember">,
-): Promise<SentDecision> {
-  const path = `/api/approvals/${encodeURIComponent(input.args[0] ?? "")}/decision`;
-  return doAsPerson<SentDecision>(input, path, { ...decision, via: "cli" });
+type Decision = Omit<Sent<typeof routes.decideApproval.body>, "via">;
+
+export function decide(input: Input, decision: Decision): Promise<Answered<typeof routes.decideApproval>> {
+  const [id = ""] = input.args;
+  return doAsPerson(input, routes.decideApproval, { params: { id }, body: { ...decision, via: "cli" } });
 }

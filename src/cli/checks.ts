@@ -16,7 +16,7 @@ import { PERMISSIONS_FILE, permissionsFiles, readRules } from "../permissions/re
 import { describePortOwner } from "../base/port-owner.ts";
 import { secretKeyFile } from "../secrets/secret-key.ts";
 import { checkClients } from "./client-checks.ts";
-import type { DaemonStatus } from "./commands/status.ts";
+import { routes } from "../contract/routes.ts";
 import { type Finding, fromError } from "./finding.ts";
 import { checkServers } from "./server-checks.ts";
 
@@ -144,7 +144,7 @@ async function checkBackups(home: string): Promise<Finding> {
 async function checkDatabase(daemon: DaemonAddress): Promise<Finding> {
   const check = "database";
   try {
-    const { database } = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
+    const { database } = await callDaemon(daemon, routes.getStatus);
     const { engine, at, schemaVersion } = database;
     return { check, state: "ok", value: `${engine} at ${at} answers, schema ${schemaVersion}` };
   } catch (error) {

@@ -1,5 +1,8 @@
-import type { NameChoice } from "../naming/curation/curator.ts";
-import type { SourcedSuggestion } from "../naming/curation/suggestion-store.ts";
+import type { NameSuggestion } from "../contract/curation.ts";
+import type { routes } from "../contract/routes.ts";
+import type { Sent } from "../contract/wire.ts";
+
+type NameChoice = NonNullable<Sent<typeof routes.decideNames.body>["renames"]>[number];
 
 export interface NameDecisions {
   readonly renames: readonly NameChoice[];
@@ -8,7 +11,7 @@ export interface NameDecisions {
 
 /** Asks about each proposal: taken, turned down, left for later, or another name. */
 export async function decideNames(
-  suggestions: readonly SourcedSuggestion[],
+  suggestions: readonly NameSuggestion[],
   ask: (question: string) => Promise<string>,
 ): Promise<NameDecisions> {
   const renames: NameChoice[] = [];
@@ -24,6 +27,6 @@ export async function decideNames(
 }
 
 /** The default changes nothing. */
-function toQuestion({ currentName, suggestedName, confidence, reasoning }: SourcedSuggestion): string {
+function toQuestion({ currentName, suggestedName, confidence, reasoning }: NameSuggestion): string {
   return `${currentName} → ${suggestedName}  ${confidence.toFixed(2)}\n  ${reasoning}\n  y: take it, n: never, another name, q: stop [later] `;
 }

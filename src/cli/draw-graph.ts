@@ -1,23 +1,14 @@
-/** A structure as it comes over the wire. */
-export interface DrawnGraph {
-  readonly nodes: readonly { readonly id: string; readonly type: string; readonly label: string }[];
-  readonly edges: readonly {
-    readonly from: string;
-    readonly to: string;
-    readonly type: string;
-    readonly outcome?: string;
-  }[];
-}
+import type { ProgramStructure } from "../contract/structure.ts";
 
-/** Nodes in their order, what is inside a branch or loop further to the right, with where data comes from. */
-export function drawOutline({ nodes, edges }: DrawnGraph): string {
+/** Draws the nodes in their order, those of a branch or loop indented, each with the sources of its data. */
+export function drawOutline({ nodes, edges }: ProgramStructure): string {
   if (nodes.length === 0) return "It calls nothing.";
   const depths = new Map<string, number>();
   const lines = nodes.map(({ id, type, label }) => {
     const incoming = edges.filter(({ to, type: kind }) => to === id && kind !== "provides");
     const depth = Math.max(0, ...incoming.map((edge) => (depths.get(edge.from) ?? 0) + (isInside(edge.type) ? 1 : 0)));
     depths.set(id, depth);
-    const branch = incoming.find((edge) => edge.outcome !== undefined)?.outcome;
+    const branch = incoming.map(outcomeOf).find((outcome) => outcome !== undefined);
     const sources = edges.filter((edge) => edge.to === id && edge.type === "provides").map(({ from }) => from);
     const from = sources.length === 0 ? "" : `  ← ${sources.join(", ")}`;
     return `${"  ".repeat(depth)}${branch === undefined ? "" : `[${branch}] `}${id}  ${type}  ${label}${from}`;
@@ -25,16 +16,22 @@ export function drawOutline({ nodes, edges }: DrawnGraph): string {
   return lines.join("\n");
 }
 
+function outcomeOf(edge: ProgramStructure["edges"][number]): string | undefined {
+  return edge.type === "conditional" ? edge.outcome : undefined;
+}
+
 function isInside(type: string): boolean {
   return type === "conditional" || type === "contains";
 }
 
-export function drawMermaid({ nodes, edges }: DrawnGraph): string {
+export function drawMermaid({ nodes, edges }: ProgramStructure): string {
   const shapes = nodes.map(({ id, type, label }) => {
     const text = JSON.stringify(label).replaceAll("`", "'");
     return type === "decision" ? `  ${id}{${text}}` : `  ${id}[${text}]`;
   });
-  const arrows = edges.map(({ from, to, type, outcome }) => {
+  const arrows = edges.map((edge) => {
+    const { from, to, type } = edge;
+    const outcome = outcomeOf(edge);
     const text = outcome ?? (type === "sequence" ? undefined : type);
     const arrow = type === "provides" ? "-.->" : "-->";
     return `  ${from} ${arrow}${text === undefined ? "" : `|${JSON.stringify(text)}|`} ${to}`;
@@ -42,12 +39,14 @@ export function drawMermaid({ nodes, edges }: DrawnGraph): string {
   return ["flowchart TD", ...shapes, ...arrows].join("\n");
 }
 
-export function drawDot({ nodes, edges }: DrawnGraph): string {
+export function drawDot({ nodes, edges }: ProgramStructure): string {
   const boxes = nodes.map(
     ({ id, type, label }) =>
       `  ${id} [label=${JSON.stringify(label)}, shape=${type === "decision" ? "diamond" : "box"}];`,
   );
-  const arrows = edges.map(({ from, to, type, outcome }) => {
+  const arrows = edges.map((edge) => {
+    const { from, to, type } = edge;
+    const outcome = outcomeOf(edge);
     const style = type === "provides" ? ", style=dashed" : "";
     return `  ${from} -> ${to} [label=${JSON.stringify(outcome ?? (type === "sequence" ? "" : type))}${style}];`;
   });

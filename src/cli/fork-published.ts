@@ -1,23 +1,18 @@
 import { callDaemon } from "../daemon/daemon-client.ts";
 import { PmlError } from "../base/errors.ts";
+import { routes } from "../contract/routes.ts";
+import type { Sent } from "../contract/wire.ts";
 import type { Answer, Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
 
 const FETCH_LIMIT_MS = 15_000;
 const MOST_BYTES = 64 * 1024;
 
-interface Adopted {
-  readonly display_name: string;
-  readonly fqdn: string;
-  readonly forked_from?: string;
-  readonly warnings: readonly string[];
-}
-
 /** Copies a capability that another gateway publishes at an address. */
 export async function forkPublished(input: Input, url: string, name: string | undefined): Promise<Answer> {
   const published = await download(url);
   const body = { published, ...(name === undefined ? {} : { name }) };
-  const copy = await callDaemon<Adopted>(await reachDaemon(input), "POST", "/api/published", body);
+  const copy = await callDaemon(await reachDaemon(input), routes.adoptPublished, { body });
   return {
     data: copy,
     text: `${copy.display_name} is a copy of ${copy.forked_from ?? url}`,
@@ -25,11 +20,14 @@ export async function forkPublished(input: Input, url: string, name: string | un
   };
 }
 
-async function download(url: string): Promise<unknown> {
+type Published = Sent<typeof routes.adoptPublished.body>["published"];
+
+/** Fetches the document; the daemon checks it. */
+async function download(url: string): Promise<Published> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_LIMIT_MS) });
     if (!response.ok) throw new Error(`it answers ${response.status}`);
-    return JSON.parse(await readShort(response)) as unknown;
+    return JSON.parse(await readShort(response)) as Published;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PmlError("file_unusable", `Cannot get ${url}: ${reason}`, {
@@ -39,7 +37,7 @@ async function download(url: string): Promise<unknown> {
   }
 }
 
-/** No more is read than could be used, whatever the other side sends. */
+/** Reads up to a limit, however much the other side sends. */
 async function readShort({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

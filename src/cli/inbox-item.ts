@@ -1,26 +1,12 @@
-import type { Approval, RememberedRule } from "../permissions/approval.ts";
+import type { SentApproval } from "../contract/approvals.ts";
 import { toVisible } from "../base/visible.ts";
 
-/** As it arrives over HTTP: a time is its text. */
-type Sent<T> = { readonly [Key in keyof T]: Exclude<T[Key], undefined> extends Date ? string : T[Key] };
-
-/** As the daemon tells it at /api/inbox and /api/approvals. */
-export type SentApproval = Sent<Approval>;
-export type InboxItem = SentApproval & { readonly kind: "approval" };
-/** As the daemon tells it at /api/rules. */
-export type SentRule = Sent<RememberedRule>;
-
-export interface SentDecision {
-  readonly approval: SentApproval;
-  readonly rules: readonly SentRule[];
-}
-
-/** On one line, whatever somebody put into it. */
+/** Makes one visible line of any text. */
 export function oneLine(text: string): string {
   return toVisible(text).replace(/\s+/g, " ").trim();
 }
 
-/** What waits for a person in it, or everything it calls where nothing is left to ask. */
+/** Lists the tools that wait for a person, or all of them where nothing is left to ask. */
 export function askedTools({ tools }: SentApproval): string {
   const asked = tools.filter(({ decision }) => decision === "ask");
   return (asked.length === 0 ? tools : asked).map(({ tool }) => oneLine(tool)).join(", ");
@@ -32,7 +18,7 @@ export function askedBy({ client, principal }: SentApproval): string {
 
 const MINUTE_MS = 60_000;
 
-/** How far away on a terminal, when exactly for programs. */
+/** Formats a time: how far away on a terminal, exactly for programs. */
 export function formatTime(time: string): string {
   if (!process.stdout.isTTY) return time;
   const minutes = Math.round((Date.parse(time) - Date.now()) / MINUTE_MS);

@@ -12,7 +12,8 @@ import { indexTools } from "../catalogue/catalogue.ts";
 import { buildSurface } from "../catalogue/surface.ts";
 import { findCommand } from "../base/find-command.ts";
 import { type Probe, probeServer } from "../upstream/connection/probe-server.ts";
-import type { ServerRow } from "./commands/servers.ts";
+import { routes } from "../contract/routes.ts";
+import type { ServerRow } from "../contract/servers.ts";
 import { type Finding, fromError } from "./finding.ts";
 
 type UsableServer = Extract<ServerDefinition, { state: "usable" }>;
@@ -34,7 +35,7 @@ export async function checkServers(config: Config, daemon: DaemonAddress | undef
 
 async function askDaemon(definitions: readonly ServerDefinition[], daemon: DaemonAddress): Promise<Finding[]> {
   const rows = await settledRows(daemon);
-  const names = await callDaemon<NameReport>(daemon, "GET", "/api/names");
+  const names = await callDaemon(daemon, routes.reportNames);
   const findings = definitions.map((definition) => {
     const row = rows.find(({ name }) => name === definition.name);
     if (definition.state !== "usable") return describeUnusable(definition, row);
@@ -47,10 +48,10 @@ async function askDaemon(definitions: readonly ServerDefinition[], daemon: Daemo
 const SETTLE_MS = 10_000;
 
 /** Servers that are just starting are given a moment. */
-async function settledRows(daemon: DaemonAddress): Promise<ServerRow[]> {
+async function settledRows(daemon: DaemonAddress): Promise<readonly ServerRow[]> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {
-    const rows = await callDaemon<ServerRow[]>(daemon, "GET", "/api/servers");
+    const rows = await callDaemon(daemon, routes.listServers);
     const busy = rows.some(({ state }) => state === "connecting" || state === "idle");
     if (!busy || Date.now() > deadline) return rows;
     await sleep(100);

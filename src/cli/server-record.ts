@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
+import type { Visibility } from "../contract/records.ts";
+import type { Answered } from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";
 import { fromManifest, parseManifest } from "../registry/server-records/package-manifest.ts";
 import { parseServerJson, shortServerName } from "../registry/server-records/server-json.ts";
 import type { Answer, Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
 
-/**
- * The `server.json` that a file is or, as the package.json of a server, stands for; undefined for any
- * other file, which others know how to read.
- */
+/** Reads a `server.json`, or makes one of the package.json of a server; undefined for any other file. */
 export function readServerRecord(path: string): string | undefined {
   const text = path.endsWith(".json") ? tryRead(path) : undefined;
   const value = text === undefined ? undefined : tryParse(text);
@@ -32,16 +32,14 @@ export async function importServerRecord(input: Input, text: string): Promise<An
       text: `${document.name} would be mcp:${String(name)}`,
     };
   }
-  const registered = await callDaemon<{ name: string; version: string; changed: boolean }>(
-    await reachDaemon(input),
-    "POST",
-    "/api/server-records",
-    {
+  const registered = await callDaemon(await reachDaemon(input), routes.registerServer, {
+    body: {
       text,
-      ...(input.options["name"] === undefined ? {} : { name }),
-      ...(visibility === undefined ? {} : { visibility }),
+      ...(input.options["name"] === undefined ? {} : { name: String(name) }),
+      // the daemon refuses a word that is none, and names those that are
+      ...(visibility === undefined ? {} : { visibility: visibility as Visibility }),
     },
-  );
+  });
   const { name: made, version, changed } = registered;
   return {
     data: registered,
@@ -50,17 +48,16 @@ export async function importServerRecord(input: Input, text: string): Promise<An
   };
 }
 
-/** As it was registered, byte for byte. */
-export async function exportServerRecord(input: Input, name: string): Promise<{ text: string; document: unknown }> {
-  const path = `/api/server-records/${encodeURIComponent(name)}`;
-  return callDaemon(await reachDaemon(input), "GET", path);
+/** Gets the `server.json` as it was registered, byte for byte. */
+export async function exportServerRecord(input: Input, name: string): Promise<Answered<typeof routes.exportServer>> {
+  return callDaemon(await reachDaemon(input), routes.exportServer, { params: { name } });
 }
 
 function tryRead(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined; // said by whoever reads it next
+    return undefined; // the next reader reports it
   }
 }
 

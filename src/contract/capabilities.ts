@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CACHE_POLICIES, RECORD_SORTS, RECORD_STATES } from "../registry/record-words.ts";
 import { capabilitySource, structure } from "./structure.ts";
-import { count, instant, jsonSchema, jsonValue, scope, texts } from "./wire.ts";
+import { count, instant, jsonSchema, scope, texts } from "./wire.ts";
 
 const MOST_LISTED = 200;
 
@@ -67,7 +67,7 @@ export const capabilityDetails = z
     source: capabilitySource,
     sourceHash: z.string(),
     parameters: jsonSchema,
-    structure: jsonValue,
+    structure,
     toolsUsed: texts,
     description: z.string().optional(),
     cachePolicy: z.enum(CACHE_POLICIES),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Mirrors `ErrorReport`; codes are open, since a caller may meet a newer PML. */
-export const errorReport = z
+const errorReport = z
   .object({
     code: z.string().describe("Stable; docs/reference/errors.md lists them."),
     id: z.string().describe("PML-E…, to look it up by."),

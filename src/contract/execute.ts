@@ -114,7 +114,7 @@ const outcomes = {
 const engineFacts = z.object({ mode: z.enum(["direct", "call_by_name", "dag"]), ...identity });
 
 /** The engine's report about a run, before the edge adds links and advice. */
-export const runAnswer = z.discriminatedUnion("status", [
+const runAnswer = z.discriminatedUnion("status", [
   engineFacts.extend(outcomes.success),
   engineFacts.extend(outcomes.error),
   engineFacts.extend({ status: z.literal("approval_required"), approval: approvalNotice }),

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Received, Sent, Serialisable } from "./wire.ts";
 
 /** How a route answers: `data` in `{ok: true, data}`, a JSON document as it is, or text of a media type. */
-export type RouteAnswer =
+type RouteAnswer =
   | { readonly kind: "data"; readonly schema: z.ZodType }
   | { readonly kind: "document"; readonly schema: z.ZodType }
   | { readonly kind: "text"; readonly mediaType: string };
@@ -41,11 +41,11 @@ type ParameterOf<Path extends string> = Path extends `${infer Part}/${infer Rest
     ? Name
     : never;
 
-export type PathParameters<Route extends RouteContract> = Readonly<Record<ParameterOf<Route["path"]>, string>>;
+type PathParameters<Route extends RouteContract> = Readonly<Record<ParameterOf<Route["path"]>, string>>;
 
 type Query<Route extends RouteContract> = Route extends { readonly query: infer Schema extends z.ZodObject }
   ? Schema
-  : z.ZodObject<Record<never, never>>;
+  : z.ZodUndefined;
 type Body<Route extends RouteContract> = Route extends { readonly body: infer Schema extends z.ZodType }
   ? Schema
   : z.ZodUndefined;
@@ -61,7 +61,7 @@ type Parameters<Route extends RouteContract> = [ParameterOf<Route["path"]>] exte
   ? { readonly params?: never }
   : { readonly params: PathParameters<Route> };
 type QueryPart<Route extends RouteContract> = Route extends { readonly query: infer Schema extends z.ZodObject }
-  ? Record<never, never> extends Sent<Schema>
+  ? Partial<Sent<Schema>> extends Sent<Schema>
     ? { readonly query?: Sent<Schema> }
     : { readonly query: Sent<Schema> }
   : { readonly query?: never };

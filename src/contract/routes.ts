@@ -182,7 +182,7 @@ const recordRoutes = {
     path: "/registry/capabilities",
     summary: "List public capabilities",
     access: "public",
-    query: z.strictObject({
+    query: z.object({
       namespace: z.string().optional(),
       text: z.string().optional().describe("Words of name or description."),
       cursor: z.string().optional(),

@@ -1,8 +1,27 @@
 import { z } from "zod";
+import { CONFLICT_POLICIES, VISIBILITIES } from "../registry/record-words.ts";
 import { runError } from "./execute.ts";
 import { count, instant, jsonObject, jsonValue, type Received, scope, texts } from "./wire.ts";
 
 export const RUN_STATES = ["running", "parked", "succeeded", "failed", "cancelled"] as const;
+
+const runOptions = z.object({
+  perLayerValidation: z.boolean().optional(),
+  timeoutMs: z.number().optional(),
+  contextTags: texts.optional(),
+  naming: z
+    .object({
+      name: z.string(),
+      onConflict: z.enum(CONFLICT_POLICIES).optional(),
+      versionTag: z.string().optional(),
+      changeSummary: z.string().optional(),
+      description: z.string().optional(),
+      tags: texts.optional(),
+      visibility: z.enum(VISIBILITIES).optional(),
+    })
+    .optional()
+    .describe("The name it gets once it has succeeded."),
+});
 
 export const runSummary = z
   .object({
@@ -21,7 +40,7 @@ export const runSummary = z
     principal: z.string(),
     client: z.string().optional(),
     parent: z.object({ runId: z.string(), call: z.string() }).optional(),
-    options: z.record(z.string(), z.unknown()),
+    options: runOptions,
     approvedTools: texts,
     owner: z.string().optional().describe("The process that works on it."),
     approvalId: z.string().optional().describe("The approval it waits for."),

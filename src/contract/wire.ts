@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { JsonValue } from "../base/json.ts";
 
-export const jsonValue: z.ZodType<JsonValue, JsonValue> = z.json().meta({ id: "JsonValue" });
+export const jsonValue: z.ZodType<JsonValue, JsonValue> = z
+  .lazy(() =>
+    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
+  )
+  .meta({ id: "JsonValue" });
 export const jsonObject = z.record(z.string(), jsonValue);
 /** A JSON Schema. */
 export const jsonSchema = z.record(z.string(), z.unknown());

@@ -1,66 +1,112 @@
 import { request as httpRequest } from "node:http";
 import type { Readable } from "node:stream";
 import type { Duplex } from "node:stream";
-import { type ErrorReport, fromErrorReport, PmlError } from "../base/errors.ts";
+import { fromErrorReport, PmlError } from "../base/errors.ts";
+import { version } from "../base/package-info.ts";
+import { httpFailure } from "../contract/error.ts";
+import {
+  type Answered,
+  type DataRoute,
+  fillPath,
+  type RouteContract,
+  type RouteRequest,
+  type TextRoute,
+} from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
+import type { Received } from "../contract/wire.ts";
 import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import type { DaemonAddress } from "./daemon-file.ts";
 
 const PROBE_LIMIT_MS = 2_000;
 
-/** Whether this very daemon answers: another program on its port would not know the token. */
+/** Checks that this very daemon answers: another program on its port would not know the token. */
 export async function isAlive(address: DaemonAddress): Promise<boolean> {
   try {
-    const response = await fetch(new URL("/api/status", address.url), {
+    const response = await fetch(new URL(routes.getStatus.path, address.url), {
       headers: authorization(address),
       signal: AbortSignal.timeout(PROBE_LIMIT_MS),
     });
-    await response.body?.cancel();
-    return response.ok;
+    if (response.ok) {
+      await response.body?.cancel();
+      return true;
+    }
+    // a daemon of another version may not have the route, but it says so as PML does
+    return response.status === 404 && httpFailure.safeParse(await response.json()).success;
   } catch {
     return false; // refused, reset or too slow: not a daemon one could use
   }
 }
 
-/** Calls an operation of the daemon and returns its data, or throws the error it reported. */
-export async function callDaemon<T>(
+/** Left out where nothing in it is required. */
+type RequestArgument<Route extends RouteContract> =
+  Partial<RouteRequest<Route>> extends RouteRequest<Route>
+    ? [request?: RouteRequest<Route>]
+    : [request: RouteRequest<Route>];
+
+/**
+ * Calls a route of the daemon and returns its data, or throws the error it reported. A daemon of the same
+ * version is trusted: it was compiled against the same contract. The answer of another version is checked.
+ */
+export async function callDaemon<Route extends DataRoute>(
   address: DaemonAddress,
-  method: "GET" | "POST",
-  path: string,
-  body?: Record<string, unknown>,
-): Promise<T> {
-  const response = await send(address, { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-  return readAnswer<T>(response);
+  route: Route,
+  ...[request]: RequestArgument<Route>
+): Promise<Answered<Route>> {
+  return readAnswer(address, route, await send(address, route, toSending(route, request)));
 }
 
-/** The same for what only a person may do, who shows it with the decision key. */
-export async function callAsPerson<T>(address: DaemonAddress, key: string, path: string, body: unknown): Promise<T> {
-  const headers = { "Content-Type": "application/json", "X-PML-Decision-Key": key };
-  return readAnswer<T>(await send(address, { method: "POST", path, headers, body: JSON.stringify(body) }));
+/** Calls a route that only a person may use, who proves it with the decision key. */
+export async function callAsPerson<Route extends DataRoute & { readonly decisionKey: true }>(
+  address: DaemonAddress,
+  key: string,
+  route: Route,
+  request: RouteRequest<Route>,
+): Promise<Answered<Route>> {
+  const sending = { ...toSending(route, request), headers: { "X-PML-Decision-Key": key } };
+  return readAnswer(address, route, await send(address, route, sending));
 }
 
-export async function uploadToDaemon<T>(address: DaemonAddress, path: string, body: Readable): Promise<T> {
-  const response = await send(address, { method: "POST", path, body });
-  return readAnswer<T>(response);
+export async function uploadToDaemon<Route extends DataRoute & { readonly body: string }>(
+  address: DaemonAddress,
+  route: Route,
+  body: Readable,
+): Promise<Answered<Route>> {
+  const sending = { path: route.path, headers: { "Content-Type": route.body }, body };
+  return readAnswer(address, route, await send(address, route, sending));
 }
 
-export async function downloadFromDaemon(address: DaemonAddress, path: string): Promise<AsyncIterable<Uint8Array>> {
-  const response = await send(address, { method: "GET", path });
-  const { ok, body } = response;
-  return ok && body !== null ? body : readAnswer<never>(response);
+export async function downloadFromDaemon(address: DaemonAddress, route: TextRoute): Promise<AsyncIterable<Uint8Array>> {
+  const response = await send(address, route, { path: route.path });
+  if (response.ok && response.body !== null) return response.body;
+  throw await readFailure(address, route, response);
 }
 
 interface Sending {
-  readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable | string;
 }
 
-async function send(address: DaemonAddress, { method, path, headers, body }: Sending): Promise<Response> {
+interface Request {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+}
+
+function toSending({ path }: RouteContract, { params = {}, query = {}, body }: Request = {}): Sending {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const target = `${fillPath(path, params)}${search === "" ? "" : `?${search}`}`;
+  return { path: target, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+}
+
+async function send(address: DaemonAddress, { method }: RouteContract, sending: Sending): Promise<Response> {
+  const { path, headers, body } = sending;
+  const type = typeof body === "string" ? { "Content-Type": "application/json" } : {};
   try {
     return await fetch(new URL(path, address.url), {
       method,
-      headers: { ...headers, ...authorization(address) },
+      headers: { ...type, ...headers, ...authorization(address) },
       ...(body === undefined ? {} : { body, duplex: "half" }),
     });
   } catch (cause) {
@@ -71,15 +117,32 @@ async function send(address: DaemonAddress, { method, path, headers, body }: Sen
   }
 }
 
-type Answer = { ok: true; data: unknown } | { ok: false; error: ErrorReport };
-
-async function readAnswer<T>(response: Response): Promise<T> {
-  const answer = (await response.json()) as Answer;
-  if (!answer.ok) throw fromErrorReport(answer.error);
-  return answer.data as T;
+async function readAnswer<Route extends DataRoute>(
+  address: DaemonAddress,
+  route: Route,
+  response: Response,
+): Promise<Answered<Route>> {
+  if (!response.ok) throw await readFailure(address, route, response);
+  const { data } = (await response.json()) as { readonly data: unknown };
+  const isTrusted = address.version === version || route.answer.schema.safeParse(data).success;
+  if (!isTrusted) throw otherVersion(address, route, "answers something else");
+  return data as Answered<Route>;
 }
 
-/** A raw connection that carries MCP as stdin and stdout would. */
+async function readFailure(address: DaemonAddress, route: RouteContract, response: Response): Promise<PmlError> {
+  const { error } = (await response.json()) as Received<typeof httpFailure>;
+  // every route of the contract is served by a daemon of this version
+  return response.status === 404 ? otherVersion(address, route, "does not have it") : fromErrorReport(error);
+}
+
+function otherVersion(address: DaemonAddress, { method, path }: RouteContract, problem: string): PmlError {
+  const { url, pid } = address;
+  const details = { command: version, daemon: address.version };
+  const message = `This command is PML ${version} and needs ${method} ${path}, but the daemon at ${url} (pid ${pid}, PML ${address.version}) ${problem}`;
+  return new PmlError("daemon_version", message, { hint: "Restart the daemon: pml down && pml up", details });
+}
+
+/** Opens a raw connection that carries MCP as stdin and stdout would. */
 export function openStdio(address: DaemonAddress): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(new URL(STDIO_PATH, address.url), {

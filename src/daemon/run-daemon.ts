@@ -2,6 +2,7 @@ import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app/app.ts";
+import type { DaemonStatus } from "../contract/status.ts";
 import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
@@ -146,7 +147,9 @@ function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
   return [...secrets, database.url, readSecretKey()].filter((secret) => secret !== undefined);
 }
 
-async function describeApp(app: App): Promise<Record<string, unknown>> {
+async function describeApp(
+  app: App,
+): Promise<Pick<DaemonStatus, "uptimeSeconds" | "database" | "permissions" | "changedTools" | "loginsNeeded">> {
   return {
     uptimeSeconds: Math.round(process.uptime()),
     database: await app.databaseStatus(),

@@ -1,81 +1,51 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { userInfo } from "node:os";
-import { z } from "zod";
 import type { App } from "../app/app.ts";
 import { PmlError } from "../base/errors.ts";
-import { type Approval, type ApprovalDecision, notFound, readAnswer } from "../permissions/approval.ts";
+import type { Returned } from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
+import { type Approval, notFound, readAnswer } from "../permissions/approval.ts";
 import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
 import type { DecisionKey } from "./decision-key.ts";
-import { answer, type Route } from "./http-server.ts";
+import type { Route } from "./http-server.ts";
 import { readBody } from "./read-body.ts";
+import { serveData, serveRaw } from "./serve-route.ts";
 
 type ApprovalAccess = Pick<App, "permissions" | "scope">;
 
-/** What waits for people. Reading takes the token, as everywhere; deciding takes the key of the person. */
+type Approvals = Pick<App, "permissions" | "scope">;
+
+/** Enough for anything a person fills in. */
+const MOST_FORM_BYTES = 64 * 1024;
+
+/** Approvals and rules. Reading takes the token, as everywhere; deciding takes the key of the person. */
 export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
   const { permissions, scope } = app;
   return [
-    {
-      method: "GET",
-      path: "/api/inbox",
-      handle: (request, response) => answer(response, () => listInbox(app, request)),
-    },
-    {
-      method: "GET",
-      path: "/api/approvals/:id",
-      handle: (_request, response, { id = "" }) => answer(response, () => getApproval(app, id)),
-    },
-    {
-      method: "POST",
-      path: "/api/approvals/:id/decision",
-      handle: (request, response, { id = "" }) =>
-        answer(response, async () => {
-          checkKey(request, key);
-          return permissions.decideApproval(scope, id, await readDecision(request));
-        }),
-    },
-    {
-      method: "GET",
-      path: "/api/rules",
-      handle: (_request, response) => answer(response, () => permissions.listRules(scope)),
-    },
-    {
-      method: "GET",
-      path: "/api/rules/test",
-      handle: (request, response) => answer(response, () => app.decideTool(readQuery(request).get("tool") ?? "")),
-    },
-    {
-      method: "POST",
-      path: "/api/rules/:id/remove",
-      handle: (request, response, { id = "" }) =>
-        answer(response, async () => {
-          checkKey(request, key);
-          return permissions.removeRule(scope, id, person());
-        }),
-    },
-    {
-      method: "GET",
-      path: "/approvals/:id",
-      access: "public",
-      handle: async (_request, response, { id = "" }) => sendPage(response, 200, renderKeyForm(id)),
-    },
-    {
-      method: "POST",
-      path: "/approvals/:id",
-      access: "public",
-      handle: (request, response, { id = "" }) => answerForm(app, key, { request, response, id }),
-    },
+    serveData(routes.listInbox, ({ query: { all } }) => listInbox(app, all === "true")),
+    serveData(routes.getApproval, ({ params: { id } }) => getApproval(app, id)),
+    serveData(routes.decideApproval, async ({ params: { id }, body }, request) => {
+      checkKey(request, key);
+      return permissions.decideApproval(scope, id, { ...body, by: person() });
+    }),
+    serveData(routes.listRules, () => permissions.listRules(scope)),
+    serveData(routes.testRules, ({ query: { tool } }) => app.decideTool(tool)),
+    serveData(routes.removeRule, async ({ params: { id } }, request) => {
+      checkKey(request, key);
+      return permissions.removeRule(scope, id, person());
+    }),
+    serveRaw(routes.showApprovalPage, async (_request, response, { id = "" }) =>
+      sendPage(response, 200, renderKeyForm(id)),
+    ),
+    serveRaw(routes.answerApprovalPage, (request, response, { id = "" }) =>
+      answerForm(app, key, { request, response, id }),
+    ),
   ];
 }
 
-async function listInbox({ permissions, scope }: ApprovalAccess, request: IncomingMessage): Promise<unknown[]> {
-  const filter = readQuery(request).has("all") ? {} : { states: ["pending"] as const };
-  const approvals = await permissions.listApprovals(scope, filter);
+async function listInbox({ permissions, scope }: Approvals, all: boolean): Promise<Returned<typeof routes.listInbox>> {
+  const approvals = await permissions.listApprovals(scope, all ? {} : { states: ["pending"] });
   return approvals.map((approval) => ({ kind: "approval", ...approval }));
-}
-
-function readQuery({ url = "" }: IncomingMessage): URLSearchParams {
-  return new URL(url, "http://gateway").searchParams;
 }
 
 async function getApproval({ permissions, scope }: ApprovalAccess, id: string): Promise<Approval> {
@@ -92,31 +62,9 @@ function checkKey({ headers }: IncomingMessage, key: DecisionKey): void {
   });
 }
 
-/** The key lies in a file that only this user can read, so whoever has it is this user. */
+/** Names the person: only this user can read the file of the key, so its holder is this user. */
 function person(): string {
   return userInfo().username;
-}
-
-const decisionBody = z.strictObject({
-  decision: z.enum(["approve", "refuse"]),
-  via: z.enum(["cli", "dashboard"]),
-  reason: z.string().optional(),
-  remember: z.union([z.literal(true), z.strictObject({ days: z.number().positive() })]).optional(),
-});
-
-async function readDecision(request: IncomingMessage): Promise<ApprovalDecision> {
-  const parsed = decisionBody.safeParse(parseJson(await readBody(request)));
-  if (parsed.success) return { ...parsed.data, by: person() };
-  const [issue] = parsed.error.issues;
-  throw new PmlError("usage", `The decision cannot be read: "${issue?.path.join(".")}" ${issue?.message}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface FormRequest {
@@ -125,11 +73,11 @@ interface FormRequest {
   readonly id: string;
 }
 
-/** With the key the page shows what is asked; with the ticket of that page it takes the answer. */
+/** Shows the approval to a caller with the key, and takes the answer from one with the ticket of that page. */
 async function answerForm(app: ApprovalAccess, key: DecisionKey, form: FormRequest): Promise<void> {
   const { request, response, id } = form;
   try {
-    const fields = new URLSearchParams(await readBody(request));
+    const fields = new URLSearchParams(await readBody(request, MOST_FORM_BYTES));
     const isPerson = key.matches(fields.get("key") ?? "") || key.acceptsTicket(id, fields.get("ticket") ?? "");
     if (!isPerson) {
       sendPage(response, 403, renderKeyForm(id, "That is not the key, or the page was open for too long."));

@@ -5,6 +5,8 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { describePortOwner } from "../base/port-owner.ts";
+import type { DocumentRoute, Returned } from "../contract/route.ts";
+import { API } from "../contract/routes.ts";
 import { contextOf, traced } from "../base/tracing.ts";
 import { type Access, guard, type GuardSettings } from "./guard.ts";
 
@@ -13,7 +15,7 @@ export interface Route {
   readonly method: "GET" | "POST" | "*";
   /** `/things/:id` gives the handler `{ id }`. */
   readonly path: string;
-  /** Left out: only for whoever has the local token. */
+  /** Left out: only for the holder of the local token. */
   readonly access?: Access;
   handle(request: GuardedRequest, response: ServerResponse, parameters: PathParameters): Promise<void>;
 }
@@ -23,11 +25,11 @@ type PathParameters = Readonly<Record<string, string>>;
 export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether somebody asked for this port; otherwise the next free one will do. */
+  /** Whether the port was configured; otherwise the next free one will do. */
   readonly portChosen: boolean;
   readonly guard: GuardSettings;
   readonly routes: readonly Route[];
-  /** The one protocol that a connection can be turned into, and who takes it over then. */
+  /** The one protocol that a connection can be upgraded to, and its acceptor. */
   readonly upgrade: {
     readonly path: string;
     readonly protocol: string;
@@ -87,7 +89,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
     if (refusal !== undefined) {
       response.writeHead(refusal.status, refusal.headers).end(refusal.body);
     } else if (found === undefined) {
-      sendError(response, 404, new PmlError("usage", `Nothing is served at ${request.method} ${path}`));
+      sendError(response, 404, notServed(request.method, path));
     } else {
       await traced(
         "http.request",
@@ -103,6 +105,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
   }
 }
 
+const OLD_API = /^\/api\/(?!v\d+\/)/;
+
+/** Names the place of a route that an older client asks for. */
+function notServed(method: string | undefined, path: string): PmlError {
+  const moved = path.replace(OLD_API, `${API}/`);
+  const hint = moved === path ? `Every route: GET ${API}/openapi.json` : `The API has a version in its paths: ${moved}`;
+  return new PmlError("usage", `Nothing is served at ${method} ${path}`, { hint });
+}
+
 interface FoundRoute {
   readonly route: Route;
   readonly parameters: PathParameters;
@@ -110,7 +121,7 @@ interface FoundRoute {
 
 type FindRoute = (method: string | undefined, path: string) => FoundRoute | undefined;
 
-/** The first route that fits. Most requests are for one address, so what has no parameters is looked up. */
+/** Finds the first route that fits. Most requests are for one address, so paths without parameters are looked up. */
 function createRouteFinder(routes: readonly Route[]): FindRoute {
   const found = routes.filter(({ path }) => !path.includes(":")).map((route) => ({ route, parameters: {} }));
   const fixed = Map.groupBy(found, ({ route }) => route.path);
@@ -127,7 +138,7 @@ function createRouteFinder(routes: readonly Route[]): FindRoute {
   };
 }
 
-/** The parameters of a path that fits the pattern, undefined for one that does not. */
+/** Reads the parameters of a path; undefined where it does not fit the pattern. */
 function matchPath(pattern: string, path: string): PathParameters | undefined {
   const wanted = pattern.split("/");
   const given = path.split("/");
@@ -142,7 +153,7 @@ function matchPath(pattern: string, path: string): PathParameters | undefined {
   return parameters;
 }
 
-/** undefined for what is no text. */
+/** Decodes a part of a path; undefined where it is malformed. */
 function decode(value: string): string | undefined {
   try {
     return decodeURIComponent(value);
@@ -151,7 +162,7 @@ function decode(value: string): string | undefined {
   }
 }
 
-/** Not by way of `URL`, which refuses some of what a client can send. */
+/** Reads the path without `URL`, which refuses some requests that a client can send. */
 function readPath({ url = "/" }: IncomingMessage): string {
   return url.split(/[?#]/, 1)[0] ?? "/";
 }
@@ -176,17 +187,30 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { "Content-Type": "application/json" }).end(`${JSON.stringify(body)}\n`);
 }
 
-/** An operation that failed for a reason the user can act on is a 4xx with that reason. */
-export async function answer(response: ServerResponse, operation: () => Promise<unknown>): Promise<void> {
+/** Sends the document of a route, as its contract declares it. */
+export function sendDocument<Contract extends DocumentRoute>(
+  response: ServerResponse,
+  _route: Contract,
+  document: Returned<Contract>,
+): void {
+  sendJson(response, 200, document);
+}
+
+/** Sends the outcome of an operation; one that failed for a reason the user can act on is a 4xx with that reason. */
+export async function answer(
+  response: ServerResponse,
+  status: number,
+  operation: () => Promise<unknown>,
+): Promise<void> {
   try {
-    sendJson(response, 200, { ok: true, data: await operation() });
+    sendJson(response, status, { ok: true, data: await operation() });
   } catch (error) {
     if (!(error instanceof PmlError)) throw error;
     sendError(response, error.code === "request_refused" ? 403 : 409, error);
   }
 }
 
-/** After the first byte of an answer its status cannot change any more: then the connection is cut. */
+/** Sends an error, or cuts the connection after the first byte of an answer, whose status cannot change any more. */
 function sendError(response: ServerResponse, status: number, error: unknown): void {
   if (response.headersSent) response.destroy();
   else sendJson(response, status, { ok: false, error: toErrorReport(error) });

@@ -1,36 +1,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "../app/app.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
-import { type Route, sendJson } from "./http-server.ts";
+import { routes } from "../contract/routes.ts";
+import { type Route, sendDocument, sendJson } from "./http-server.ts";
+import { parse, readQuery, serveRaw } from "./serve-route.ts";
 
-/** What browsers and authorization servers ask for. They have no token; a login is known by its state. */
+/** Routes for browsers and authorization servers. They have no token; the state of a login identifies it. */
 export function createOauthRoutes(app: App): Route[] {
   return [
-    {
-      method: "GET",
-      path: "/oauth/callback",
-      access: "public",
-      handle: (request, response) => finishLogin(app, request, response),
-    },
-    {
-      method: "GET",
-      path: "/oauth/client.json",
-      access: "public",
-      handle: async (_request, response) => {
-        const document = app.logins.clientDocument;
-        if (document === undefined) sendJson(response, 404, { error: "upstream.clientMetadataUrl is not set" });
-        else sendJson(response, 200, document);
-      },
-    },
+    serveRaw(routes.finishLogin, (request, response) => finishLogin(app, request, response)),
+    serveRaw(routes.getClientDocument, async (_request, response) => {
+      const document = app.logins.clientDocument;
+      if (document === undefined) sendJson(response, 404, { ok: false, error: toErrorReport(noDocument()) });
+      else sendDocument(response, routes.getClientDocument, document);
+    }),
   ];
 }
 
+function noDocument(): PmlError {
+  return new PmlError("usage", "upstream.clientMetadataUrl is not set");
+}
+
 async function finishLogin({ upstreams }: App, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { searchParams } = new URL(request.url ?? "/", "http://gateway");
-  const read = (name: string): string | undefined => searchParams.get(name) ?? undefined;
   try {
-    const state = read("state") ?? "";
-    const server = await upstreams.finishLogin({ state, code: read("code"), iss: read("iss"), error: read("error") });
+    const { state = "", code, iss, error } = parse(routes.finishLogin.query, readQuery(request));
+    const server = await upstreams.finishLogin({ state, code, iss, error });
     sendPage(response, 200, `PML is logged in to ${server}. You can close this window.`);
   } catch (error) {
     if (!(error instanceof PmlError)) throw error;

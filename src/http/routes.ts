@@ -10,7 +10,11 @@ import type { ResourceServer } from "../auth/resource-server.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
 import { createCurationRoutes } from "./curation-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
-import { answer, type Route, sendJson } from "./http-server.ts";
+import type { Returned } from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
+import type { DaemonStatus, ImportResult } from "../contract/status.ts";
+import { type Route, sendDocument, sendJson } from "./http-server.ts";
+import { serveData, serveRaw } from "./serve-route.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRecordRoutes } from "./record-routes.ts";
 import { createRegistryRoutes } from "./registry-routes.ts";
@@ -23,21 +27,21 @@ export interface RouteOptions {
   readonly endpoint: { handle(request: GuardedRequest, response: ServerResponse): Promise<void> };
   /** Only with remote use. */
   readonly resourceServer: ResourceServer | undefined;
-  /** All tools that may be called. */
-  readonly tools: () => Promise<readonly unknown[]>;
+  /** Lists all tools that may be called. */
+  readonly tools: () => Promise<Returned<typeof routes.listTools>>;
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
-  /** Where uploads are put until they are checked; whatever a killed daemon left there is removed by the next. */
+  /** The folder of uploads that are not checked yet; a start removes the leftovers of a killed daemon. */
   readonly uploads: string;
-  readonly status: () => Promise<unknown>;
-  /** Which tools are listed under what name, and why. */
-  readonly names: () => unknown;
+  readonly status: () => Promise<DaemonStatus>;
+  /** Explains the names that tools are listed under. */
+  readonly names: () => Returned<typeof routes.reportNames>;
   readonly stop: () => void;
 }
 
-/** What the gateway answers over plain HTTP. Everything below /api is what the command line calls. */
+/** All routes of the gateway. Those of `/api` are for the command line, and described by `openapi.json`. */
 export function createRoutes(options: RouteOptions): Route[] {
-  const { app, endpoint, tools, resourceServer, metrics, decisionKey, uploads, status, names, stop } = options;
+  const { app, endpoint, resourceServer, decisionKey } = options;
   return [
     ...createApprovalRoutes(app, decisionKey),
     ...createRunRoutes(app),
@@ -52,47 +56,44 @@ export function createRoutes(options: RouteOptions): Route[] {
     },
     ...metadataRoutes(resourceServer),
     ...createUpstreamRoutes(app),
-    { method: "GET", path: "/api/tools", handle: (_request, response) => answer(response, () => tools()) },
-    {
-      method: "GET",
-      path: "/api/names",
-      handle: (_request, response) => answer(response, async () => names()),
-    },
-    {
-      method: "GET",
-      path: "/healthz",
-      access: "public",
-      handle: async (_request, response) => sendJson(response, 200, { status: "ok" }),
-    },
-    { method: "GET", path: "/readyz", access: "public", handle: (_request, response) => answerReady(app, response) },
-    {
-      method: "GET",
-      path: "/metrics",
-      handle: async (_request, response) => {
-        response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
-      },
-    },
-    { method: "GET", path: "/api/index", handle: (_request, response) => answer(response, () => app.indexStatus()) },
-    { method: "GET", path: "/api/status", handle: (_request, response) => answer(response, status) },
-    { method: "GET", path: "/api/export", handle: (_request, response) => streamExport(app, response) },
-    {
-      method: "POST",
-      path: "/api/import",
-      handle: (request, response) => answer(response, () => receiveImport(app, request, uploads)),
-    },
-    { method: "POST", path: "/api/backup", handle: (_request, response) => answer(response, () => app.backup()) },
-    {
-      method: "POST",
-      path: "/api/shutdown",
-      handle: async (_request, response) => {
-        sendJson(response, 202, { ok: true, data: {} });
-        response.once("close", stop);
-      },
-    },
+    ...createDaemonRoutes(options),
+    ...createProbeRoutes(options),
   ];
 }
 
-/** Where a client learns which authorization server to ask for a token. */
+function createDaemonRoutes({ app, tools, names, status, uploads, stop }: RouteOptions): Route[] {
+  return [
+    serveData(routes.listTools, tools),
+    serveData(routes.reportNames, names),
+    serveData(routes.getIndex, () => app.indexStatus()),
+    serveData(routes.getStatus, status),
+    serveRaw(routes.exportMemory, (_request, response) => streamExport(app, response)),
+    serveData(routes.importMemory, (_input, request) => receiveImport(app, request, uploads)),
+    serveData(routes.backUp, () => app.backup()),
+    serveRaw(routes.shutDown, async (_request, response) => {
+      sendJson(response, routes.shutDown.status, { ok: true, data: {} });
+      response.once("close", stop);
+    }),
+    serveRaw(routes.getOpenApi, async (_request, response) => {
+      const { describeApi } = await import("../contract/openapi.ts");
+      sendDocument(response, routes.getOpenApi, describeApi());
+    }),
+  ];
+}
+
+function createProbeRoutes({ app, metrics }: RouteOptions): Route[] {
+  return [
+    serveRaw(routes.getHealth, async (_request, response) =>
+      sendDocument(response, routes.getHealth, { status: "ok" }),
+    ),
+    serveRaw(routes.getReadiness, (_request, response) => answerReady(app, response)),
+    serveRaw(routes.getMetrics, async (_request, response) => {
+      response.writeHead(200, { "Content-Type": metrics.contentType }).end(await metrics.print());
+    }),
+  ];
+}
+
+/** Serves the metadata that names the authorization server to ask for a token. */
 function metadataRoutes(resourceServer: ResourceServer | undefined): Route[] {
   const { metadata, metadataPaths = [] } = resourceServer ?? {};
   return metadataPaths.map((path) => ({
@@ -106,7 +107,7 @@ function metadataRoutes(resourceServer: ResourceServer | undefined): Route[] {
 async function answerReady(app: App, response: ServerResponse): Promise<void> {
   try {
     await app.databaseStatus();
-    sendJson(response, 200, { status: "ready" });
+    sendDocument(response, routes.getReadiness, { status: "ready" });
   } catch {
     // the reason may name hosts and users; it is in the log and in pml doctor
     sendJson(response, 503, { status: "database does not answer" });
@@ -122,8 +123,8 @@ async function streamExport(app: App, response: ServerResponse): Promise<void> {
   response.end();
 }
 
-/** An import is checked as a whole before anything is written, so it is put aside first. */
-async function receiveImport(app: App, request: IncomingMessage, uploads: string): Promise<unknown> {
+/** Puts an import aside first: it is checked as a whole before anything is written. */
+async function receiveImport(app: App, request: IncomingMessage, uploads: string): Promise<ImportResult> {
   await mkdir(uploads, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(uploads, "import-"));
   try {

@@ -1,69 +1,33 @@
-import { z } from "zod";
 import type { App } from "../app/app.ts";
-import { readBody, readQuery } from "./send-answer.ts";
-import { answer, type Route } from "./http-server.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
+import type { Returned } from "../contract/route.ts";
+import { routes } from "../contract/routes.ts";
+import type { DaemonStatus } from "../contract/status.ts";
+import type { Route } from "./http-server.ts";
 import { createOauthRoutes } from "./oauth-routes.ts";
+import { serveData } from "./serve-route.ts";
 
-const decision = z.strictObject({
-  subject: z.string().min(1),
-  verdict: z.enum(["accepted", "refused"]),
-  hash: z.string().optional(),
-});
-
-const named = z.strictObject({ server: z.string().min(1) });
-/** Shorter than what clients wait for an answer. */
+/** Shorter than clients wait for an answer. */
 const LONGEST_WAIT_MS = 20_000;
 
-/** The servers behind the gateway, and what a person decides about them. */
+/** The servers behind the gateway, and the decisions of people about them. */
 export function createUpstreamRoutes(app: App): Route[] {
+  const { upstreams } = app;
   return [
-    {
-      method: "GET",
-      path: "/api/servers",
-      handle: (_request, response) => answer(response, async () => describeServers(app)),
-    },
-    {
-      method: "GET",
-      path: "/api/reviews",
-      handle: (request, response) => answer(response, () => app.listReviews(readQuery(request, "subject"))),
-    },
-    {
-      method: "POST",
-      path: "/api/reviews",
-      handle: (request, response) =>
-        answer(response, async () => {
-          const { hash, ...rest } = await readBody(request, decision);
-          return app.decideReviews({ ...rest, ...(hash === undefined ? {} : { hash }) });
-        }),
-    },
-    {
-      method: "POST",
-      path: "/api/logins",
-      handle: (request, response) =>
-        answer(response, async () => app.upstreams.beginLogin((await readBody(request, named)).server)),
-    },
-    {
-      method: "GET",
-      path: "/api/logins",
-      handle: (request, response) =>
-        answer(response, async () => ({
-          done: await app.upstreams.waitForLogin(readQuery(request, "id") ?? "", LONGEST_WAIT_MS),
-        })),
-    },
-    {
-      method: "POST",
-      path: "/api/logout",
-      handle: (request, response) =>
-        answer(response, async () => ({
-          ended: await app.upstreams.endLogin((await readBody(request, named)).server),
-        })),
-    },
+    serveData(routes.listServers, () => describeServers(app)),
+    serveData(routes.listReviews, ({ query: { subject } }) => app.listReviews(subject)),
+    serveData(routes.decideReviews, ({ body }) => app.decideReviews(withoutUndefined(body))),
+    serveData(routes.beginLogin, ({ body: { server } }) => upstreams.beginLogin(server)),
+    serveData(routes.awaitLogin, async ({ query: { id } }) => ({
+      done: await upstreams.waitForLogin(id, LONGEST_WAIT_MS),
+    })),
+    serveData(routes.endLogin, async ({ body: { server } }) => ({ ended: await upstreams.endLogin(server) })),
     ...createOauthRoutes(app),
   ];
 }
 
-/** How each server is, how many tools it is known to have, connected or not, and which of them changed. */
-function describeServers({ upstreams }: App): unknown[] {
+/** Describes each server: its state, how many tools it is known to have, and which of them changed. */
+function describeServers({ upstreams }: App): Returned<typeof routes.listServers> {
   const known = new Map(upstreams.known.map((server) => [server.name, server]));
   return upstreams.statuses.map((status) => {
     const server = known.get(status.name);
@@ -76,8 +40,8 @@ function describeServers({ upstreams }: App): unknown[] {
   });
 }
 
-/** What waits for a person, in numbers. */
-export function countWaiting({ upstreams }: App): { readonly changedTools: number; readonly loginsNeeded: string[] } {
+/** Counts the decisions about servers that wait for a person. */
+export function countWaiting({ upstreams }: App): Pick<DaemonStatus, "changedTools" | "loginsNeeded"> {
   return {
     changedTools: upstreams.known.reduce((sum, { flags }) => sum + flags.size, 0),
     loginsNeeded: upstreams.statuses.filter(({ state }) => state === "login_needed").map(({ name }) => name),

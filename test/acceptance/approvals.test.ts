@@ -112,7 +112,7 @@ test("the token of the gateway lets nobody decide; the person's key does", async
   const { url, token, key } = await startDaemon(home);
   expect(key).not.toBe(token);
   const decide = (headers: Record<string, string>, body: unknown = { decision: "approve", via: "dashboard" }) =>
-    fetch(`${url}/api/approvals/${ids[0]}/decision`, { method: "POST", headers, body: JSON.stringify(body) });
+    fetch(`${url}/api/v1/approvals/${ids[0]}/decision`, { method: "POST", headers, body: JSON.stringify(body) });
   const bearer = { Authorization: `Bearer ${token}` };
   expect((await decide({})).status).toBe(401);
   expect((await decide(bearer)).status).toBe(403);
@@ -120,7 +120,7 @@ test("the token of the gateway lets nobody decide; the person's key does", async
   expect((await decide({ "X-PML-Decision-Key": key })).status).toBe(401);
   const person = { ...bearer, "X-PML-Decision-Key": key };
   expect((await decide(person, { decision: "yes", via: "cli" })).status).toBe(409);
-  const inbox = await (await fetch(`${url}/api/inbox`, { headers: bearer })).json();
+  const inbox = await (await fetch(`${url}/api/v1/inbox`, { headers: bearer })).json();
   expect(inbox).toMatchObject({ ok: true, data: [{ kind: "approval", id: ids[0], state: "pending" }] });
   expect(await (await decide(person)).json()).toMatchObject({ ok: true, data: { approval: { state: "approved" } } });
   expect((await decide(person)).status).toBe(409);

@@ -40,7 +40,7 @@ test("21 servers, four of which never start: lists come at once, the others work
     const wire = name.replace("-", "_");
     expect((await call(connected.client, `${wire}__echo`, { text: "x" })).text).toBe(`${name}: x`);
   }
-  const givenUp = async (): Promise<boolean> => (await home.server("hangs")).failures > 0;
+  const givenUp = async (): Promise<boolean> => ((await home.server("hangs")).failures ?? 0) > 0;
   await until("the silent one was given up", givenUp, 20_000);
   await until("between two tries of the first", async () => (await home.server("exits")).state === "backoff");
   expect(await home.server("exits")).toMatchObject({
@@ -73,7 +73,7 @@ test("a server that could not start is there again once it can, without a restar
   const { command = "", args = [] } = servers.chaos("chaos");
   writeFileSync(marker, "");
   await using home = await startGateway({ chaos: unlessMarked({ command, args }, marker) });
-  await until("it was tried thrice", async () => (await home.server("chaos")).failures >= 3);
+  await until("it was tried thrice", async () => ((await home.server("chaos")).failures ?? 0) >= 3);
   expect(await home.server("chaos")).toMatchObject({ state: "backoff", lastError: "it exited with code 3" });
   rmSync(marker);
   await home.ready("chaos");
@@ -152,7 +152,7 @@ test("a server that fails again and again is tried later each time, then only wh
   process.kill(await home.pid("flaky"), "SIGKILL");
   const moments: number[] = [];
   for (const count of [3, 4, 5, 6]) {
-    await until(`it failed ${count} times`, async () => (await home.server("flaky")).failures >= count, 20_000);
+    await until(`it failed ${count} times`, async () => ((await home.server("flaky")).failures ?? 0) >= count, 20_000);
     moments.push(performance.now());
   }
   const [first = 0, second = 0, third = 0] = moments.slice(1).map((moment, index) => moment - (moments[index] ?? 0));

@@ -47,7 +47,7 @@ test("who gets in, and what the others are told [mcp-38]", async () => {
   expect((await send(list, await issuer.sign({ aud: "https://other.example" }))).status).toBe(401);
 
   // principals have no access to the owner's routes, and the owner's token does not work from other machines
-  for (const path of ["/metrics", "/api/status"]) {
+  for (const path of ["/metrics", "/api/v1/status"]) {
     expect((await send({ method: "GET", path }, token)).status).toBe(401);
     expect((await send({ method: "GET", path }, local)).status).toBe(200);
   }

@@ -1,29 +1,20 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll } from "vitest";
 import type { McpServerEntry } from "../../src/config/schema.ts";
+import { routes } from "../../src/contract/routes.ts";
+import type { ServerRow } from "../../src/contract/servers.ts";
 import { callDaemon } from "../../src/daemon/daemon-client.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "./folder.ts";
 import { runJson, runPml, until } from "./pml.ts";
 import { writeConfig } from "./upstream-servers.ts";
 
-interface ListedServer {
-  readonly name: string;
-  readonly state: string;
-  readonly pid?: number;
-  readonly protocol?: string;
-  readonly failures: number;
-  readonly inFlight?: number;
-  readonly lastError?: string;
-  readonly stderr?: readonly string[];
-}
-
 /** A PML_HOME with a running daemon, which is stopped at the end of the scope. */
 export interface GatewayHome extends AsyncDisposable {
   readonly path: string;
   readonly daemonPid: number;
-  servers(): Promise<ListedServer[]>;
-  server(name: string): Promise<ListedServer>;
+  servers(): Promise<readonly ServerRow[]>;
+  server(name: string): Promise<ServerRow>;
   pid(name: string): Promise<number>;
   /** Waits until the named servers are connected. */
   ready(...names: readonly string[]): Promise<void>;
@@ -46,8 +37,8 @@ export async function startGateway(mcpServers: Entries, options: TestGatewayOpti
   const home = folder.path;
   writeConfig(home, { ...config, mcpServers });
   const started = await runJson<{ pid: number }>(["up"], { home, env });
-  const servers = (): Promise<ListedServer[]> => listServers(home);
-  const server = async (name: string): Promise<ListedServer> => {
+  const servers = (): Promise<readonly ServerRow[]> => listServers(home);
+  const server = async (name: string): Promise<ServerRow> => {
     const row = (await servers()).find((each) => each.name === name);
     if (row === undefined) throw new Error(`pml servers does not list ${name}`);
     return row;
@@ -74,10 +65,10 @@ export async function startGateway(mcpServers: Entries, options: TestGatewayOpti
  * Returns what `pml servers` prints, without a process per poll; falls back to the command, which starts a daemon if
  * none runs.
  */
-async function listServers(home: string): Promise<ListedServer[]> {
+async function listServers(home: string): Promise<readonly ServerRow[]> {
   const address = readDaemonAddress(home);
-  const asked = address && (await callDaemon<ListedServer[]>(address, "GET", "/api/servers").catch(() => undefined));
-  return asked ?? runJson<ListedServer[]>(["servers"], { home });
+  const asked = address && (await callDaemon(address, routes.listServers).catch(() => undefined));
+  return asked ?? runJson<ServerRow[]>(["servers"], { home });
 }
 
 /** Shares one gateway between the tests of a file or group; they must not change it. */

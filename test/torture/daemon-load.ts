@@ -1,4 +1,5 @@
 /** The load while owners are killed: clients that send requests, and imports. */
+import { routes } from "../../src/contract/routes.ts";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -74,7 +75,7 @@ export class Importer {
       const id = writeSmallExport(path);
       try {
         if (address === undefined) throw new Error("no daemon has come up yet");
-        await uploadToDaemon(address, "/api/import", createReadStream(path));
+        await uploadToDaemon(address, routes.importMemory, createReadStream(path));
         this.acknowledged.push(id);
         this.#lastAt = Date.now();
       } catch (error) {

@@ -26,8 +26,10 @@ export function describeBriefly(record: CapabilityRecord): Brief {
   };
 }
 
-/** Describes a record completely, but for where it runs. */
-export function describeRecord(record: CapabilityRecord): Omit<Whois, "routing"> & Pick<Brief, "routing"> {
+type Stored = Omit<Whois, "routing" | "permission_set"> & Pick<Brief, "routing">;
+
+/** Describes a record as the registry keeps it. */
+export function describeRecord(record: CapabilityRecord): Stored {
   return {
     ...describeBriefly(record),
     org: record.org,

@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
@@ -26,10 +27,8 @@ export const alias: Command = {
       throw new PmlError("usage", "The other name is missing", {
         hint: `For example: pml alias ${action} ${name} fs:read`,
       });
-    const record = await callDaemon<{ displayName: string }>(daemon, "POST", `/api/aliases/${action}`, {
-      name,
-      alias: other,
-    });
+    const route = action === "add" ? routes.addAlias : routes.retireAlias;
+    const record = await callDaemon(daemon, route, { body: { name, alias: other } });
     const [done, undo] = action === "add" ? ["leads to", "retire"] : ["does not lead any more to", "add"];
     return {
       data: record,

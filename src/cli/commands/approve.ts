@@ -2,7 +2,8 @@ import { PmlError } from "../../base/errors.ts";
 import { decide } from "../as-person.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { askedTools, oneLine, type SentRule } from "../inbox-item.ts";
+import type { SentRule } from "../../contract/approvals.ts";
+import { askedTools, oneLine } from "../inbox-item.ts";
 
 export const approve: Command = {
   name: "approve",

@@ -1,5 +1,5 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import type { BackupResult } from "../../housekeeping/write-backup.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
@@ -13,7 +13,7 @@ export const backup: Command = {
   async run(input): Promise<Answer> {
     const daemon = await reachDaemon(input);
     const result = await withProgress("Writing the backup", input.terminal.options.quiet, () =>
-      callDaemon<BackupResult>(daemon, "POST", "/api/backup"),
+      callDaemon(daemon, routes.backUp),
     );
     return {
       data: result,

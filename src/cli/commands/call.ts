@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
@@ -6,8 +7,7 @@ import { argumentOptions, readArguments } from "../arguments.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
-import type { Review } from "../reviews.ts";
-import type { KnownTool } from "../tool-names.ts";
+import type { DescribedTool } from "../../contract/servers.ts";
 import { findClosest } from "../../base/closest.ts";
 
 export const call: Command = {
@@ -23,7 +23,7 @@ export const call: Command = {
   async run(input): Promise<Answer> {
     const [wanted = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const known = await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools");
+    const known = await callDaemon(daemon, routes.listTools);
     const tool = known.find(({ id, name }) => id === wanted || name === wanted);
     if (tool === undefined) throw await explainMissing(daemon, known, wanted);
     const request = { name: tool.id, arguments: readArguments(input.options, tool.inputSchema) };
@@ -33,8 +33,12 @@ export const call: Command = {
   },
 };
 
-async function explainMissing(daemon: DaemonAddress, known: readonly KnownTool[], wanted: string): Promise<PmlError> {
-  const reviews = await callDaemon<Review[]>(daemon, "GET", `/api/reviews?subject=${encodeURIComponent(wanted)}`);
+async function explainMissing(
+  daemon: DaemonAddress,
+  known: readonly DescribedTool[],
+  wanted: string,
+): Promise<PmlError> {
+  const reviews = await callDaemon(daemon, routes.listReviews, { query: { subject: wanted } });
   if (reviews.some(({ tool }) => tool === wanted)) {
     return new PmlError("tool_changed", `The definition of ${wanted} changed and nobody has accepted that`, {
       hint: `Look at it: pml review ${wanted}`,
@@ -48,7 +52,7 @@ async function explainMissing(daemon: DaemonAddress, known: readonly KnownTool[]
   return new PmlError("tool_not_found", `No tool named "${wanted}"`, { hint });
 }
 
-/** What PML itself refused is an error of this command, not an answer of the tool. */
+/** Throws a refusal of PML itself: it is an error of this command, not an answer of the tool. */
 function refuse({ isError, _meta }: CallToolResult): void {
   const report = _meta?.["dev.pml/error"];
   if (isError === true && report !== undefined) throw fromErrorReport(report as ErrorReport);

@@ -1,14 +1,10 @@
+import { routes } from "../../contract/routes.ts";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
-import type {
-  ApplyOutcome,
-  AutoSummary,
-  CurationStats,
-  RejectOutcome,
-  NameSuggestions,
-} from "../../naming/curation/curator.ts";
-import type { SourcedSuggestion } from "../../naming/curation/suggestion-store.ts";
+import type { NameSuggestion } from "../../contract/curation.ts";
+import type { Answered } from "../../contract/route.ts";
+import type { Sent } from "../../contract/wire.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import { EXIT, PmlError } from "../../base/errors.ts";
@@ -54,17 +50,20 @@ function readConfidence(text: string): number {
   throw new PmlError("usage", `"${text}" is not a confidence`, { hint: "From 0 to 1: --min-confidence 0.9" });
 }
 
-function toRequest(strategy: "suggest" | "auto", options: OptionValues): Record<string, unknown> {
+function toRequest({ all, ns, minUsage, dryRun, minConfidence }: OptionValues): Sent<typeof routes.suggestNames.body> {
   return {
-    strategy,
-    filter: { unnamedOnly: options["all"] !== true, namespace: options["ns"], minUsage: options["minUsage"] },
-    dryRun: options["dryRun"] === true,
-    minConfidence: options["minConfidence"],
+    filter: {
+      unnamedOnly: all !== true,
+      namespace: ns === undefined ? undefined : String(ns),
+      minUsage: minUsage === undefined ? undefined : Number(minUsage),
+    },
+    dryRun: dryRun === true,
+    minConfidence: minConfidence === undefined ? undefined : Number(minConfidence),
   };
 }
 
 async function suggest(daemon: DaemonAddress, { options, terminal }: Input): Promise<Answer> {
-  const data = await callDaemon<NameSuggestions>(daemon, "POST", "/api/curation", toRequest("suggest", options));
+  const data = await callDaemon(daemon, routes.suggestNames, { body: toRequest(options) });
   const { suggestions, warnings } = data;
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !terminal.options.json;
   if (interactive && options["suggest"] !== true && options["dryRun"] !== true && suggestions.length > 0)
@@ -75,12 +74,12 @@ async function suggest(daemon: DaemonAddress, { options, terminal }: Input): Pro
 
 const NEXT = "Take what is sure: pml curate --auto   Your own names: pml curate --apply names.json";
 
-async function askPerson(suggestions: readonly SourcedSuggestion[]): Promise<NameDecisions> {
+async function askPerson(suggestions: readonly NameSuggestion[]): Promise<NameDecisions> {
   using reading = createInterface({ input: process.stdin, output: process.stderr });
   return await decideNames(suggestions, (question) => reading.question(question));
 }
 
-function formatSuggestions(suggestions: readonly SourcedSuggestion[]): string {
+function formatSuggestions(suggestions: readonly NameSuggestion[]): string {
   return formatTable(
     suggestions.map(({ currentName, suggestedName, confidence, reasoning }) => ({
       capability: currentName,
@@ -92,7 +91,7 @@ function formatSuggestions(suggestions: readonly SourcedSuggestion[]): string {
 }
 
 async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answer> {
-  const data = await callDaemon<AutoSummary>(daemon, "POST", "/api/curation", toRequest("auto", options));
+  const data = await callDaemon(daemon, routes.applySureNames, { body: toRequest(options) });
   const waiting = data.waiting.length === 0 ? [] : [`${data.waiting.length} are left for you: pml curate`];
   return {
     data,
@@ -103,19 +102,14 @@ async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answe
 }
 
 async function apply(daemon: DaemonAddress, decisions: NameDecisions): Promise<Answer> {
-  const body = { strategy: "apply", ...decisions };
-  const data = await callDaemon<ApplyOutcome & RejectOutcome>(daemon, "POST", "/api/curation", body);
+  const data = await callDaemon(daemon, routes.decideNames, { body: decisions });
   const rejected = data.rejected.map((id) => `✓ ${id} will not be proposed this name again`);
   return { data, text: [formatApplied(data), ...rejected].filter(Boolean).join("\n"), ...exitOf(data) };
 }
 
-function formatApplied({
-  applied,
-  failed,
-}: {
-  applied: ApplyOutcome["applied"];
-  failed: readonly { id: string; error: string }[];
-}): string {
+type Applied = Pick<Answered<typeof routes.decideNames>, "applied" | "failed">;
+
+function formatApplied({ applied, failed }: Applied): string {
   if (applied.length + failed.length === 0) return "Nothing was named";
   return [
     ...applied.map(({ oldName, newName }) => `✓ ${oldName} → ${newName}     the old name goes on working`),
@@ -146,7 +140,7 @@ function readJson(path: string): unknown {
 }
 
 async function showStats(daemon: DaemonAddress): Promise<Answer> {
-  const { stats } = await callDaemon<{ stats: CurationStats }>(daemon, "GET", "/api/curation");
+  const { stats } = await callDaemon(daemon, routes.getCuration);
   const { acceptanceRate: rate, ...counts } = stats;
   const pairs = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
   return {

@@ -1,9 +1,9 @@
+import { routes } from "../../contract/routes.ts";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client, Tool } from "@modelcontextprotocol/client";
 import type { ExecuteAnswer, ExecuteRequest } from "../../contract/execute.ts";
-import type { ServerRow } from "../../contract/servers.ts";
 import { PmlClient } from "../../sdk/pml-client.ts";
 import { bundledServers } from "../../config/bundled-servers.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
@@ -56,7 +56,7 @@ export const demo: Command = {
       return { data: { ...stage.figures, capability: learned }, text: stage.text, notes: [farewell(home, keep)] };
     } finally {
       if (!keep) {
-        await callDaemon(daemon, "POST", "/api/shutdown");
+        await callDaemon(daemon, routes.shutDown);
         rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       }
     }
@@ -115,7 +115,7 @@ async function showServers(stage: Stage, daemon: DaemonAddress): Promise<void> {
   const started = performance.now();
   const shown = new Set<string>();
   while (shown.size < 2 && performance.now() - started < SERVERS_LIMIT_MS) {
-    for (const { name, state, tools } of await callDaemon<ServerRow[]>(daemon, "GET", "/api/servers")) {
+    for (const { name, state, tools } of await callDaemon(daemon, routes.listServers)) {
       if (state !== "ready" || shown.has(name)) continue;
       shown.add(name);
       stage.fact(name, `${tools ?? 0} tools · ${elapsed(started)}`);

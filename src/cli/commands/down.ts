@@ -1,6 +1,7 @@
+import { routes } from "../../contract/routes.ts";
 import { resolveHome } from "../../config/environment.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { readDaemonAddress } from "../../daemon/daemon-file.ts";
+import { type DaemonAddress, readDaemonAddress } from "../../daemon/daemon-file.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
 import { isOwned } from "../../db/owner-lock.ts";
 import { PmlError } from "../../base/errors.ts";
@@ -18,7 +19,7 @@ export const down: Command = {
     const home = resolveHome();
     const daemon = await findDaemon(home);
     if (daemon === undefined) return { data: { stopped: false }, text: "PML was not running" };
-    await callDaemon(daemon, "POST", "/api/shutdown");
+    await stop(daemon);
     await withProgress("Stopping PML", terminal.options.quiet, async () => {
       const deadline = Date.now() + STOP_LIMIT_MS;
       while (owns(home, daemon.pid)) {
@@ -34,7 +35,17 @@ export const down: Command = {
   },
 };
 
-/** Whether the directory is still held, and not by a daemon that a waiting client has started since. */
+/** Asks for the end; a daemon of another version, which may have no such route, gets the signal instead. */
+async function stop(daemon: DaemonAddress): Promise<void> {
+  try {
+    await callDaemon(daemon, routes.shutDown);
+  } catch (error) {
+    if (!(error instanceof PmlError) || error.code !== "daemon_version") throw error;
+    process.kill(daemon.pid, "SIGTERM");
+  }
+}
+
+/** Checks that this daemon, and not a successor that a waiting client started, holds the directory. */
 function owns(home: string, pid: number): boolean {
   const successor = readDaemonAddress(home)?.pid;
   return (successor === undefined || successor === pid) && isOwned(home);

@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { callDaemon } from "../../daemon/daemon-client.ts";
@@ -44,9 +45,9 @@ export const exec: Command = {
   },
 };
 
-/** What the program wants, so that a number can be given as one. */
+/** Infers the parameters of the program, so that a number can be given as one. */
 async function findParameters(daemon: DaemonAddress, code: string, { arg }: OptionValues): Promise<JsonSchema> {
-  return arg === undefined ? {} : callDaemon<JsonSchema>(daemon, "POST", "/api/parameters", { code });
+  return arg === undefined ? {} : callDaemon(daemon, routes.inferParameters, { body: { code } });
 }
 
 async function readProgram(file: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import { createWriteStream } from "node:fs";
 import { rename, rm, writeFile as writeText } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
@@ -26,7 +27,7 @@ export const exportCommand: Command = {
         hint: "Name one: pml export --json -o memory.pml",
       });
     }
-    const lines = await downloadFromDaemon(await reachDaemon(input), "/api/export");
+    const lines = await downloadFromDaemon(await reachDaemon(input), routes.exportMemory);
     if (typeof output !== "string") {
       await pipeline(lines, process.stdout);
       return undefined;
@@ -53,7 +54,7 @@ async function exportServer(input: Input, name: string, output: unknown): Promis
   return { data: { path: output }, text: output, notes: [`Read it back: pml import ${output}`] };
 }
 
-/** What is under the name is complete: a copy that breaks off leaves the old file as it was. */
+/** Writes the file under its name only when it is complete; a copy that breaks off leaves the old file alone. */
 async function writeFile(
   lines: AsyncIterable<Uint8Array>,
   path: string,

@@ -1,7 +1,8 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { drawDot, drawMermaid, drawOutline, type DrawnGraph } from "../draw-graph.ts";
+import { drawDot, drawMermaid, drawOutline } from "../draw-graph.ts";
 
 export const graph: Command = {
   name: "graph",
@@ -17,8 +18,7 @@ export const graph: Command = {
   async run(input) {
     const [name = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const path = `/api/capability?name=${encodeURIComponent(name)}`;
-    const details = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const details = await callDaemon(daemon, routes.getCapability, { query: { name } });
     const { graph: structure } = details;
     const { mermaid, dot } = input.options;
     const text = mermaid === true ? drawMermaid(structure) : dot === true ? drawDot(structure) : drawOutline(structure);

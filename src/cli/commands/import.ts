@@ -1,10 +1,11 @@
+import { routes } from "../../contract/routes.ts";
 import { createReadStream } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { uploadToDaemon } from "../../daemon/daemon-client.ts";
 import { environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import { PmlError } from "../../base/errors.ts";
-import type { ImportResult } from "../../housekeeping/import-memory.ts";
+import type { ImportResult } from "../../contract/status.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
@@ -55,10 +56,10 @@ export const importCommand: Command = {
 async function importFile(path: string, input: Input): Promise<ImportResult> {
   const { pg } = input.options;
   if (typeof pg === "string") return importIntoServer(pg, path, input);
-  return uploadToDaemon<ImportResult>(await reachDaemon(input), "/api/import", createReadStream(path));
+  return uploadToDaemon(await reachDaemon(input), routes.importMemory, createReadStream(path));
 }
 
-/** Without a daemon, and with the same checks. */
+/** Imports without a daemon, with the same checks. */
 async function importIntoServer(url: string, path: string, { options }: Input): Promise<ImportResult> {
   const { withServerDatabase } = await import("../../app/app.ts");
   const { importMemory } = await import("../../housekeeping/import-memory.ts");

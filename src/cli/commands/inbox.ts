@@ -1,9 +1,11 @@
-import type { SourcedSuggestion } from "../../naming/curation/suggestion-store.ts";
+import { routes } from "../../contract/routes.ts";
+import type { InboxItem, SentApproval } from "../../contract/approvals.ts";
+import type { NameSuggestion } from "../../contract/curation.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { toVisible } from "../../base/visible.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { askedBy, askedTools, formatTime, type InboxItem, oneLine, type SentApproval } from "../inbox-item.ts";
+import { askedBy, askedTools, formatTime, oneLine } from "../inbox-item.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
 export const inbox: Command = {
@@ -17,13 +19,12 @@ export const inbox: Command = {
     const daemon = await reachDaemon(input);
     const [id] = input.args;
     if (id !== undefined) {
-      const path = `/api/approvals/${encodeURIComponent(id)}`;
-      const approval = await callDaemon<SentApproval>(daemon, "GET", path);
+      const approval = await callDaemon(daemon, routes.getApproval, { params: { id } });
       return { data: approval, text: describe(approval), notes: [`In a browser: ${daemon.url}/approvals/${id}`] };
     }
-    const all = input.options["all"] === true;
-    const items = await callDaemon<InboxItem[]>(daemon, "GET", all ? "/api/inbox?all" : "/api/inbox");
-    const { pending } = await callDaemon<{ pending: SourcedSuggestion[] }>(daemon, "GET", "/api/curation");
+    const all = input.options["all"] === true ? "true" : "false";
+    const items = await callDaemon(daemon, routes.listInbox, { query: { all } });
+    const { pending } = await callDaemon(daemon, routes.getCuration);
     const data = [...items, ...pending.map((each) => ({ kind: "naming", ...each }))];
     if (data.length === 0) return { data, text: "Nothing needs you" };
     const rows = items.map((item) => ({
@@ -40,8 +41,8 @@ export const inbox: Command = {
   },
 };
 
-/** A proposal is decided together with the others, so its capability is all the id it needs. */
-function toNamingRow({ currentName, suggestedName, confidence }: SourcedSuggestion): Record<string, string> {
+/** Makes the row of a proposal; its capability is its id, since proposals are decided together. */
+function toNamingRow({ currentName, suggestedName, confidence }: NameSuggestion): Record<string, string> {
   return {
     id: currentName,
     kind: "naming",

@@ -1,20 +1,8 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatPairs } from "../table.ts";
-
-/** As the daemon tells it at /api/index. */
-interface IndexStatus {
-  readonly tier: string;
-  readonly documents: Readonly<Record<string, number>>;
-  readonly model: {
-    readonly state: string;
-    readonly provider?: string;
-    readonly embedded: number;
-    readonly waiting: number;
-    readonly failure?: string;
-  };
-}
 
 export const index: Command = {
   name: "index",
@@ -25,7 +13,7 @@ export const index: Command = {
   options: [noStartOption],
   async run(input) {
     const daemon = await reachDaemon(input);
-    const status = await callDaemon<IndexStatus>(daemon, "GET", "/api/index");
+    const status = await callDaemon(daemon, routes.getIndex);
     const { tier, documents, model } = status;
     const counts = Object.entries(documents).map(([kind, count]) => `${count} ${kind}`);
     const pairs = {

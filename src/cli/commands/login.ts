@@ -1,14 +1,8 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { openBrowser } from "../open-browser.ts";
-
-/** As the daemon tells it at /api/logins. */
-interface StartedLogin {
-  readonly id: string;
-  readonly url: string;
-  readonly seconds: number;
-}
 
 export const login: Command = {
   name: "login",
@@ -20,11 +14,10 @@ export const login: Command = {
   async run(input): Promise<Answer> {
     const [server = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const { id, url, seconds } = await callDaemon<StartedLogin>(daemon, "POST", "/api/logins", { server });
+    const { id, url, seconds } = await callDaemon(daemon, routes.beginLogin, { body: { server } });
     input.terminal.say(`Open this address within ${Math.round(seconds / 60)} minutes and say yes:\n${url}`);
     if (process.stdout.isTTY && input.options["browser"] !== false) openBrowser(url);
-    const path = `/api/logins?id=${encodeURIComponent(id)}`;
-    while (!(await callDaemon<{ done: boolean }>(daemon, "GET", path)).done); // each answer takes a while
+    while (!(await callDaemon(daemon, routes.awaitLogin, { query: { id } })).done); // each answer takes a while
     return {
       data: { server, loggedIn: true },
       text: `Logged in to ${server}`,

@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
@@ -12,7 +13,7 @@ export const logout: Command = {
   async run(input): Promise<Answer> {
     const [server = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const { ended } = await callDaemon<{ ended: boolean }>(daemon, "POST", "/api/logout", { server });
+    const { ended } = await callDaemon(daemon, routes.endLogin, { body: { server } });
     const text = ended ? `Logged out of ${server}` : `There was no login to ${server}`;
     return { data: { server, loggedOut: ended }, text };
   },

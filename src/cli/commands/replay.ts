@@ -1,13 +1,8 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { EXIT } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-
-interface Report {
-  readonly same: boolean;
-  readonly path: readonly string[];
-  readonly differences: readonly string[];
-}
 
 export const replay: Command = {
   name: "replay",
@@ -19,7 +14,7 @@ export const replay: Command = {
   async run(input) {
     const [id = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const report = await callDaemon<Report>(daemon, "POST", `/api/runs/${encodeURIComponent(id)}/replay`);
+    const report = await callDaemon(daemon, routes.replayRun, { params: { id } });
     const text = report.same
       ? `✓ the same: ${report.path.join(" → ")}`
       : report.differences.map((each) => `✗ ${each}`).join("\n");

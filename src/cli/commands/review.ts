@@ -1,8 +1,10 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { describeReview, type Review, shortHash } from "../reviews.ts";
+import type { Review } from "../../contract/servers.ts";
+import { describeReview, shortHash } from "../reviews.ts";
 
 export const review: Command = {
   name: "review",
@@ -21,8 +23,7 @@ export const review: Command = {
     const verdict = readVerdict(input.options);
     const daemon = await reachDaemon(input);
     if (verdict === undefined) {
-      const query = subject === undefined ? "" : `?subject=${encodeURIComponent(subject)}`;
-      return describe(await callDaemon<Review[]>(daemon, "GET", `/api/reviews${query}`));
+      return describe(await callDaemon(daemon, routes.listReviews, { query: { subject } }));
     }
     if (subject === undefined) {
       throw new PmlError("usage", `--${verdict === "accepted" ? "accept" : "refuse"} needs a tool or server`, {
@@ -30,8 +31,8 @@ export const review: Command = {
       });
     }
     const { hash } = input.options;
-    const body = { subject, verdict, ...(hash === undefined ? {} : { hash }) };
-    const decided = await callDaemon<Review[]>(daemon, "POST", "/api/reviews", body);
+    const body = { subject, verdict, ...(hash === undefined ? {} : { hash: String(hash) }) };
+    const decided = await callDaemon(daemon, routes.decideReviews, { body });
     return {
       data: decided.map((each) => ({ ...each, verdict })),
       text: decided.map((each) => `${verdict} ${each.tool} as ${shortHash(each)}`).join("\n"),

@@ -1,11 +1,11 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import { EXIT, PmlError } from "../../base/errors.ts";
-import type { ToolVerdict } from "../../permissions/plan.ts";
 import { doAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import { formatTime, oneLine, type SentRule } from "../inbox-item.ts";
+import { formatTime, oneLine } from "../inbox-item.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
 export const rules: Command = {
@@ -29,7 +29,7 @@ export const rules: Command = {
 };
 
 async function listRules(daemon: DaemonAddress): Promise<Answer> {
-  const data = await callDaemon<SentRule[]>(daemon, "GET", "/api/rules");
+  const data = await callDaemon(daemon, routes.listRules);
   const rows = data.map(({ id, tool, capability, codeHash, principal, createdBy, createdAt, expiresAt }) => ({
     id,
     tool: oneLine(tool),
@@ -46,15 +46,14 @@ async function listRules(daemon: DaemonAddress): Promise<Answer> {
 }
 
 async function removeRule(input: Input, id: string): Promise<Answer> {
-  const data = await doAsPerson<SentRule>(input, `/api/rules/${encodeURIComponent(id)}/remove`, {});
+  const data = await doAsPerson(input, routes.removeRule, { params: { id } });
   return { data, text: `Removed ${id}: ${oneLine(data.tool)} asks again` };
 }
 
 const EXITS = { allow: EXIT.ok, ask: EXIT.needsPerson, deny: EXIT.refused } as const;
 
 async function testTool(daemon: DaemonAddress, tool: string): Promise<Answer> {
-  const path = `/api/rules/test?tool=${encodeURIComponent(tool)}`;
-  const verdict = await callDaemon<ToolVerdict>(daemon, "GET", path);
+  const verdict = await callDaemon(daemon, routes.testRules, { query: { tool } });
   const { decision, effect, routing, reason, source } = verdict;
   return {
     data: verdict,

@@ -1,33 +1,9 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import type { RunDetails } from "../../contract/runs.ts";
 import { formatPairs } from "../table.ts";
-
-interface Details {
-  readonly id: string;
-  readonly state: string;
-  readonly capabilityName: string;
-  readonly version: number;
-  readonly intent: string;
-  readonly args: unknown;
-  readonly result?: unknown;
-  readonly error?: { readonly message: string; readonly line?: number };
-  readonly logs: readonly { readonly level: string; readonly text: string }[];
-  readonly approvalId?: string;
-  readonly createdAt: string;
-  readonly surprise: number;
-  readonly nested: readonly { readonly capability: string; readonly runId: string }[];
-  readonly trace: {
-    readonly path: readonly string[];
-    readonly decisions: readonly { readonly nodeId: string; readonly loop: string; readonly outcome: string }[];
-    readonly tasks: readonly {
-      readonly id: string;
-      readonly tool: string;
-      readonly status: string;
-      readonly durationMs: number;
-    }[];
-  };
-}
 
 export const runShow: Command = {
   name: "run-show",
@@ -39,12 +15,12 @@ export const runShow: Command = {
   async run(input) {
     const [id = ""] = input.args;
     const daemon = await reachDaemon(input);
-    const details = await callDaemon<Details>(daemon, "GET", `/api/runs/${encodeURIComponent(id)}`);
+    const details = await callDaemon(daemon, routes.getRun, { params: { id } });
     return { data: details, text: describe(details) };
   },
 };
 
-function describe(run: Details): string {
+function describe(run: RunDetails): string {
   const { trace } = run;
   const head = formatPairs({
     run: run.id,

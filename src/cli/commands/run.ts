@@ -1,3 +1,4 @@
+import { routes } from "../../contract/routes.ts";
 import { PmlError } from "../../base/errors.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { argumentOptions, readArguments } from "../arguments.ts";
@@ -26,8 +27,7 @@ export const run: Command = {
       return executeThroughGateway(daemon, { intent: "go on", continue_workflow: { workflow_id: waiting } });
     if (name === undefined)
       throw new PmlError("usage", "The name of a capability is missing", { hint: "For example: pml run fs:read_json" });
-    const path = `/api/capability?name=${encodeURIComponent(name)}`;
-    const { parameters } = await callDaemon<{ parameters: { properties?: unknown } }>(daemon, "GET", path);
+    const { parameters } = await callDaemon(daemon, routes.getCapability, { query: { name } });
     return executeThroughGateway(daemon, {
       intent,
       capability: name,

@@ -1,20 +1,12 @@
+import { routes } from "../../contract/routes.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import type { RunSummary } from "../../contract/runs.ts";
+import type { Sent } from "../../contract/wire.ts";
 import { formatTable } from "../table.ts";
-
-interface RunRow {
-  readonly id: string;
-  readonly state: string;
-  readonly capabilityName: string;
-  readonly intent: string;
-  readonly startedMs: number;
-  readonly createdAt: string;
-  readonly finishedAt?: string;
-  readonly error?: { readonly message: string };
-}
 
 const FOLLOW_EVERY_MS = 1_000;
 
@@ -31,18 +23,22 @@ export const runs: Command = {
   ],
   async run(input) {
     const { failed, limit = 20, follow } = input.options;
-    const path = `/api/runs?limit=${String(limit)}${failed === true ? "&state=failed" : ""}`;
+    const query = { limit: Number(limit), ...(failed === true ? { state: "failed" as const } : {}) };
     const daemon = await reachDaemon(input);
-    if (follow === true) return followRuns(daemon, path, input.terminal.options.json);
-    const rows = await callDaemon<RunRow[]>(daemon, "GET", path);
+    if (follow === true) return followRuns(daemon, query, input.terminal.options.json);
+    const rows = await callDaemon(daemon, routes.listRuns, { query });
     return { data: rows, text: rows.length === 0 ? "Nothing was run yet" : formatTable(rows.map(toRow)) };
   },
 };
 
-async function followRuns(daemon: DaemonAddress, path: string, json: boolean): Promise<undefined> {
+async function followRuns(
+  daemon: DaemonAddress,
+  query: Sent<typeof routes.listRuns.query>,
+  json: boolean,
+): Promise<undefined> {
   const printed = new Set<string>();
   for (;;) {
-    const rows = await callDaemon<RunRow[]>(daemon, "GET", path);
+    const rows = await callDaemon(daemon, routes.listRuns, { query });
     for (const row of rows.toReversed()) {
       const key = `${row.id} ${row.state}`;
       if (printed.has(key)) continue;
@@ -61,7 +57,7 @@ function toRow({
   startedMs,
   createdAt,
   finishedAt,
-}: RunRow): Record<string, string> {
+}: RunSummary): Record<string, string> {
   const ms = finishedAt === undefined ? "" : String(Date.parse(finishedAt) - startedMs);
   return { run: id, state, ms, capability: capabilityName, intent: intent.slice(0, 60), at: createdAt };
 }

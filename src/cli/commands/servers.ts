@@ -1,25 +1,11 @@
+import { routes } from "../../contract/routes.ts";
 import { findClosest } from "../../base/closest.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { ServerRow } from "../../contract/servers.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatPairs, formatTable } from "../table.ts";
-
-/** As the daemon tells it at /api/servers. */
-export interface ServerRow {
-  readonly name: string;
-  readonly state: string;
-  readonly since?: string;
-  readonly pid?: number;
-  readonly protocol?: string;
-  readonly startMs?: number;
-  readonly restarts?: number;
-  readonly inFlight?: number;
-  readonly tools?: number;
-  readonly lastError?: string;
-  readonly stderr?: readonly string[];
-  readonly changedTools: readonly unknown[];
-}
 
 export const servers: Command = {
   name: "servers",
@@ -29,7 +15,7 @@ export const servers: Command = {
   args: [{ name: "[name]", description: "everything about this one: process, restarts, last error, stderr" }],
   options: [noStartOption],
   async run(input): Promise<Answer> {
-    const rows = await callDaemon<ServerRow[]>(await reachDaemon(input), "GET", "/api/servers");
+    const rows = await callDaemon(await reachDaemon(input), routes.listServers);
     const [name] = input.args;
     if (name !== undefined) return describeServer(getServer(rows, name));
     const table = rows.map((row) => ({

@@ -1,8 +1,9 @@
+import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { describeWhois } from "../format-record.ts";
-import { drawOutline, type DrawnGraph } from "../draw-graph.ts";
+import { drawOutline } from "../draw-graph.ts";
 import { askGateway, recordArgument } from "../ask-registry.ts";
 
 export const show: Command = {
@@ -17,8 +18,7 @@ export const show: Command = {
     const daemon = await reachDaemon(input);
     const record = await askGateway(daemon, "dns:whois", { fqdn: name });
     if (record.type === "mcp-server") return { data: record, text: describeWhois(record) };
-    const path = `/api/capability?name=${encodeURIComponent(name)}`;
-    const details = await callDaemon<{ graph: DrawnGraph }>(daemon, "GET", path);
+    const details = await callDaemon(daemon, routes.getCapability, { query: { name } });
     const takes = JSON.stringify(record.parameters_schema, null, 2);
     const text = [describeWhois(record), "", drawOutline(details.graph), "", `takes ${takes}`].join("\n");
     return { data: { ...record, details }, text };

@@ -1,26 +1,11 @@
+import { routes } from "../../contract/routes.ts";
 import { resolveHome } from "../../config/environment.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
 import { EXIT } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
+import type { DaemonStatus } from "../../contract/status.ts";
 import { formatPairs } from "../table.ts";
-
-/** As the daemon tells it at /api/status. */
-export interface DaemonStatus {
-  readonly pid: number;
-  readonly version: string;
-  readonly url: string;
-  readonly home: string;
-  readonly uptimeSeconds: number;
-  readonly clients: number;
-  /** "ok", or why nothing is permitted. */
-  readonly permissions: string;
-  /** Tools whose definition changed and nobody accepted. */
-  readonly changedTools: number;
-  /** Servers that want one. */
-  readonly loginsNeeded: readonly string[];
-  readonly database: { readonly engine: string; readonly at: string; readonly schemaVersion: number };
-}
 
 export const status: Command = {
   name: "status",
@@ -38,7 +23,7 @@ export const status: Command = {
         exit: EXIT.unreachable,
       };
     }
-    const report = await callDaemon<DaemonStatus>(daemon, "GET", "/api/status");
+    const report = await callDaemon(daemon, routes.getStatus);
     const notes = [
       ...(report.changedTools > 0 ? ["Look at the changed tools: pml review"] : []),
       ...report.loginsNeeded.map((server) => `A server wants a login: pml login ${server}`),
@@ -47,8 +32,8 @@ export const status: Command = {
   },
 };
 
-function describe(told: DaemonStatus): string {
-  const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = told;
+function describe(report: DaemonStatus): string {
+  const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = report;
   return formatPairs({
     gateway: url,
     version,

@@ -1,12 +1,13 @@
+import { routes } from "../../contract/routes.ts";
 import { isToolOf } from "../../catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/client";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
-import type { Review } from "../reviews.ts";
+import type { DescribedTool, Review } from "../../contract/servers.ts";
 import { formatTable } from "../table.ts";
-import { type KnownTool, readCanonicalName } from "../tool-names.ts";
+import { readCanonicalName } from "../tool-names.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -25,9 +26,9 @@ export const tools: Command = {
       const listed = await withGateway(daemon, async (client) => (await client.listTools()).tools);
       return describeForAgent(listed.filter((tool) => isWanted(readCanonicalName(tool))));
     }
-    const reviews = await callDaemon<Review[]>(daemon, "GET", "/api/reviews");
+    const reviews = await callDaemon(daemon, routes.listReviews);
     const changed = new Map(reviews.map((review) => [review.tool, review.state]));
-    const all = (await callDaemon<KnownTool[]>(daemon, "GET", "/api/tools")).filter(({ id }) => isWanted(id));
+    const all = (await callDaemon(daemon, routes.listTools)).filter(({ id }) => isWanted(id));
     const rows = all.map(({ id, description }) => ({
       tool: id,
       ...(changed.size === 0 ? {} : { changed: changed.has(id) ? "changed" : "" }),
@@ -41,13 +42,13 @@ export const tools: Command = {
   },
 };
 
-function flag(changed: ReadonlyMap<string, string>, { id }: KnownTool): { changed?: string } {
+function flag(changed: ReadonlyMap<string, string>, { id }: DescribedTool): { changed?: string } {
   const state = changed.get(id);
   return state === undefined ? {} : { changed: state };
 }
 
 /** Tools that changed and cannot be called are kept from agents until somebody accepts them. */
-function describeHeld(reviews: readonly Review[], all: readonly KnownTool[]): string[] {
+function describeHeld(reviews: readonly Review[], all: readonly DescribedTool[]): string[] {
   const known = new Set(all.map(({ id }) => id));
   const held = reviews.filter(({ tool }) => !known.has(tool)).map(({ tool }) => tool);
   return held.length === 0
@@ -55,7 +56,7 @@ function describeHeld(reviews: readonly Review[], all: readonly KnownTool[]): st
     : [`Not offered until somebody accepts their change: ${held.join(", ")}. See: pml review`];
 }
 
-function describeHidden(all: readonly KnownTool[]): string[] {
+function describeHidden(all: readonly DescribedTool[]): string[] {
   const hidden = all.filter(({ listed }) => !listed).length;
   if (hidden === 0) return [];
   return [`${hidden} of these are not listed to agents, who find them with pml_discover: pml tools --as-agent`];

@@ -6,7 +6,7 @@ test.each([
   ["https://docs.example/mcp", "https://login.example/token", true],
   ["https://docs.example/mcp", "http://login.example/token", false],
   ["https://docs.example/mcp", "http://169.254.169.254/latest", false],
-  ["https://docs.example/mcp", "http://127.0.0.1:7650/api/shutdown", false],
+  ["https://docs.example/mcp", "http://127.0.0.1:7650/api/v1/shutdown", false],
   ["https://docs.example/mcp", "https://localhost/x", false],
   ["https://docs.example/mcp", "file:///etc/passwd", false],
   ["http://docs.internal/mcp", "http://docs.internal/token", true],
