@@ -8,7 +8,7 @@ import { runJson, runPml } from "./pml.ts";
 import { servers, writeConfig } from "./upstream-servers.ts";
 import { afterAll, beforeAll } from "vitest";
 
-interface NamesHome extends GatewayHome {
+export interface NamesHome extends GatewayHome {
   /** Returns the calls that reached the counting server. */
   calls(): string[];
 }
