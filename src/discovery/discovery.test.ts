@@ -13,7 +13,7 @@ import { readKnownCapabilities } from "./known-capability-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const viewer = { scope, principal: undefined };
-const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as DiscoveryOptions["log"];
+const silent = { warn() {} };
 
 const tools = [
   toolDocument("fs:read_file", "Read the contents of a file"),

@@ -35,7 +35,7 @@ export interface DiscoveryOptions {
   readonly openLanguage: () => Language;
   /** Undefined if only the lite tier is configured. */
   readonly embedder: Embedder | undefined;
-  readonly log: Logger;
+  readonly log: Pick<Logger, "warn">;
 }
 
 export interface IndexStatus {

@@ -49,7 +49,7 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
-/** Upper bound of what record and context add. */
+/** Upper bound of the points from record and context. */
 const MAX_STANDING = 0.5;
 /** Number of top candidates whose prerequisites and companions count. */
 const LEADERS = 5;

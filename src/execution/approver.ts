@@ -19,7 +19,7 @@ export interface ApprovedPlan {
   readonly tools: readonly string[];
   /** True if every tool only reads. */
   readonly onlyReads: boolean;
-  /** The same for people: tools and effects, and who allowed each. */
+  /** The grants for people: tools, effects, and what allowed each. */
   readonly permissions: PermissionSet;
   check(tool: string): Promise<GuardVerdict>;
 }

@@ -15,7 +15,7 @@ import { BoundedMap } from "../base/bounded-map.ts";
 import type { Runnable } from "./programs.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { redact, redactText } from "./redact.ts";
-import type { RunEnd } from "./run-session.ts";
+import type { SessionEnd } from "./run-session.ts";
 import type { LogLine, Run } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
@@ -31,11 +31,11 @@ export interface EndedRun {
   readonly run: Run;
   readonly runnable: Runnable;
   readonly journal: Journal;
-  readonly ended: Exclude<RunEnd, { kind: "parked" }>;
+  readonly ended: Exclude<SessionEnd, { kind: "parked" }>;
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
   readonly nested: CalledCapabilities;
-  /** Left out: the run was never let start, or runs within the plan of another. */
+  /** Undefined for a run that never started, and for a nested run, which is covered by its parent's plan. */
   readonly permissions?: PermissionSet;
 }
 
@@ -70,7 +70,7 @@ export class Memory {
     return trace;
   }
 
-  /** Writes the set only when it changed, since the same plan is let through with every run. */
+  /** Writes the set only if it changed, since most runs repeat the same plan. */
   async #keepPermissions({ run, permissions }: EndedRun): Promise<void> {
     if (permissions === undefined) return;
     const key = `${run.scope.org}/${run.recordId}/${run.version}`;

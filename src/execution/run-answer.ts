@@ -5,7 +5,7 @@ import type { Approval } from "../permissions/approval.ts";
 import { PREVIEW_LENGTH } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
-import type { RunEnd } from "./run-session.ts";
+import type { SessionEnd } from "./run-session.ts";
 import type { LogLine, Run, StoredRun } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
@@ -23,7 +23,7 @@ export interface RunReport {
 }
 
 export type ReportedOutcome =
-  | { readonly kind: "ended"; readonly ended: Exclude<RunEnd, { kind: "parked" }> }
+  | { readonly kind: "ended"; readonly ended: Exclude<SessionEnd, { kind: "parked" }> }
   | { readonly kind: "over"; readonly run: StoredRun }
   | { readonly kind: "waiting"; readonly approval: Approval }
   | { readonly kind: "layer" }
@@ -34,7 +34,7 @@ interface DryRunReport {
   /** Tools of the program that the dry run did not reach. */
   readonly possible: readonly string[];
   /** How the run would end, if all answers were known. */
-  readonly outcome: Exclude<RunEnd, { kind: "parked" }> | undefined;
+  readonly outcome: Exclude<SessionEnd, { kind: "parked" }> | undefined;
 }
 
 export function toAnswer(report: RunReport, outcome: ReportedOutcome): RunAnswer {
@@ -91,7 +91,7 @@ function describe({ run, runnable, started, byName = false, trace, entries, logs
 
 const MODES = { code: "direct", dag: "dag", tool: "call_by_name" } as const;
 
-function describeEnd(ended: Exclude<RunEnd, { kind: "parked" }>) {
+function describeEnd(ended: Exclude<SessionEnd, { kind: "parked" }>) {
   if (ended.kind === "returned") return { status: "success", result: ended.value } as const;
   const error = ended.kind === "failed" ? ended.error : CANCELLED;
   return { status: "error", error } as const;

@@ -15,7 +15,7 @@ import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./work
 const RUN_OVER = new DOMException("The run is over", "AbortError");
 
 /** How a run ended, or why it parked. */
-export type RunEnd =
+export type SessionEnd =
   | { readonly kind: "returned"; readonly value: JsonValue }
   | { readonly kind: "failed"; readonly error: RunError }
   | { readonly kind: "cancelled" }
@@ -34,7 +34,7 @@ export interface RunSessionOptions {
 }
 
 export interface SessionResult {
-  readonly ended: RunEnd;
+  readonly ended: SessionEnd;
   readonly logs: readonly LogLine[];
   readonly warnings: readonly string[];
 }
@@ -48,7 +48,7 @@ export class RunSession {
   readonly #over = new AbortController();
   readonly #nested = new Set<RunSession>();
   readonly #nestedWork = new Set<Promise<unknown>>();
-  #stopped: RunEnd | undefined;
+  #stopped: SessionEnd | undefined;
 
   constructor(options: RunSessionOptions) {
     this.#options = options;
@@ -116,7 +116,7 @@ export class RunSession {
     }
   }
 
-  #end(ended: RunEnd): void {
+  #end(ended: SessionEnd): void {
     this.#stopped ??= ended;
     this.#stop.abort();
   }
@@ -131,7 +131,7 @@ export interface BodyOptions {
 }
 
 interface BodyResult {
-  readonly ended: Exclude<RunEnd, { kind: "parked" }>;
+  readonly ended: Exclude<SessionEnd, { kind: "parked" }>;
   readonly warnings: readonly string[];
 }
 

@@ -25,7 +25,7 @@ type DataEdge = Extract<StructureEdge, { readonly type: "provides" }>;
 /** Carries both schemas, so that an agent can fill arguments without looking the tools up. */
 type PredictedEdge = DataEdge & Pick<ProvidesEdge, "providerOutputSchema" | "consumerInputSchema">;
 
-/** Input and result of a tool, as far as they are known. */
+/** Known input and result schemas of a tool. */
 type FindSchemas = (tool: string) => Pick<Connectable, "inputSchema" | "outputSchema"> | undefined;
 
 /** A plan of a few steps. */

@@ -6,7 +6,7 @@ import { type Connectable, createProvidesEdges, type ProvidesEdge } from "./prov
 export interface TemplateEdgesOptions {
   readonly db: Db;
   readonly scope: Scope;
-  /** All tools with their result schemas, as far as known. */
+  /** All tools with their known result schemas. */
   readonly readTools: () => Promise<readonly Connectable[]>;
   readonly onError: (error: unknown) => void;
 }

@@ -24,9 +24,9 @@ export function moreSevere(a: Effect, b: Effect): Effect {
 export interface PermittedTool {
   readonly tool: string;
   readonly effect: Effect;
-  /** A rule or a tool's believed hints, or a person who was asked. */
+  /** `rule` covers trusted annotations as well; `person` is an approval. */
   readonly allowedBy: "rule" | "person";
 }
 
-/** Everything a version may call, by tool. Empty: nothing, which is the minimum. */
+/** All tools that a version may call; empty until it was allowed any. */
 export type PermissionSet = readonly PermittedTool[];

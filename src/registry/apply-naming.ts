@@ -105,7 +105,7 @@ async function giveName(
   });
 }
 
-/** Versions are immutable, so a tag for an existing version goes on a copy of it, which becomes current. */
+/** Versions are immutable, so a new tag for an existing version is put on a copy, which becomes current. */
 async function ensureTag(
   tx: Tx,
   asker: Asker,

@@ -6,8 +6,8 @@ const AGENT_NAMESPACE = "c1b7a2de-64a5-5d0e-9a55-2f7d1f0f3b68";
 const LONGEST_AGENT_NAME = 100;
 
 /**
- * Returns the id that records, versions and audit entries keep of the asker: the principal, or without one the
- * agent that acts with the owner's token. null is the owner, where no client named itself.
+ * Id of the caller in records, versions and audit entries: the principal, or the agent that acts with the owner's
+ * token; null for the owner without a named client.
  */
 export function authorId({ principal, client }: Asker): string | null {
   if (principal !== OWNER) return principal;
@@ -15,7 +15,7 @@ export function authorId({ principal, client }: Asker): string | null {
   return name === undefined ? null : nameBasedId(name, AGENT_NAMESPACE);
 }
 
-/** Stores the agent's name under its id, so that records can tell it. Principals are stored when they call. */
+/** Stores the agent's name under its id, for the creator and updater of records. Principals are stored when they call. */
 export async function introduceAgent(tx: Tx, asker: Asker): Promise<void> {
   const [id, name] = [authorId(asker), agentName(asker.client)];
   if (id === null || name === undefined || asker.principal !== OWNER) return;
@@ -26,7 +26,7 @@ export async function introduceAgent(tx: Tx, asker: Asker): Promise<void> {
     .execute();
 }
 
-/** Principals are called `subject (issuer)`; without parentheses no agent can take the name of one. */
+/** Strips parentheses, so that no agent can take a principal's name, which is `subject (issuer)`. */
 function agentName(client: string | undefined): string | undefined {
   const name = client?.replace(UNSAFE, "").trim().slice(0, LONGEST_AGENT_NAME).toWellFormed();
   return name === "" ? undefined : name;

@@ -11,7 +11,7 @@ import { isUnnamed } from "./fqdn.ts";
 import { NameCache } from "./name-cache.ts";
 import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
-import { countRecords, queryRecords, type PageRequest } from "./query-store.ts";
+import { countRecords, queryRecords, type RecordPageRequest } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import { countUse, readRecord, readVersions } from "./record-store.ts";
 import type {
@@ -225,12 +225,12 @@ export class CapabilityRegistry implements Registry {
     });
   }
 
-  async #page(asker: Asker, query: PageRequest): Promise<RecordPage> {
+  async #page(asker: Asker, query: RecordPageRequest): Promise<RecordPage> {
     const page = await queryRecords(this.#options.db, asker, query);
     return { ...page, total: query.cursor === undefined ? await this.#count(asker, query) : undefined };
   }
 
-  async #count(asker: Asker, query: PageRequest): Promise<number> {
+  async #count(asker: Asker, query: RecordPageRequest): Promise<number> {
     const { sortBy: _order, limit: _size, offset: _place, cursor: _end, ...wanted } = query;
     const count = (): Promise<number> => countRecords(this.#options.db, asker, wanted);
     if (UNNOTIFIED_FILTERS.some((key) => wanted[key] !== undefined)) return count();

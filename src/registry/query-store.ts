@@ -29,11 +29,11 @@ const ORDERS: Readonly<Record<Sort, Order>> = {
 };
 
 /** A page within the caller's project, or over everything they may see. */
-export interface PageRequest extends RecordQuery {
+export interface RecordPageRequest extends RecordQuery {
   readonly ownOnly: boolean;
 }
 
-export interface CountRequest extends RecordFilter {
+export interface RecordCountRequest extends RecordFilter {
   readonly ownOnly: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface CountRequest extends RecordFilter {
 export async function queryRecords(
   db: Db,
   asker: Asker,
-  { ownOnly, ...query }: PageRequest,
+  { ownOnly, ...query }: RecordPageRequest,
 ): Promise<Omit<RecordPage, "total">> {
   const { sortBy = "name", limit, offset = 0, cursor } = query;
   const { key, id, type, ascending, from } = ORDERS[sortBy];
@@ -71,7 +71,7 @@ export async function queryRecords(
   };
 }
 
-export async function countRecords(db: Db, asker: Asker, { ownOnly, ...filter }: CountRequest): Promise<number> {
+export async function countRecords(db: Db, asker: Asker, { ownOnly, ...filter }: RecordCountRequest): Promise<number> {
   const own = ownOnly ? [ownProject(asker)] : [];
   const { rows } = await sql<{ total: number }>`
     SELECT count(*) AS total FROM capability_records r
@@ -128,7 +128,7 @@ function comparisons(filter: Compared): Sql[] {
   });
 }
 
-/** Matches the whole `subject (issuer)` or the subject alone, which is what people type. */
+/** Matches the whole `subject (issuer)` or the subject alone, as people type it. */
 function madeBy(pattern: string): Sql {
   const like = toLike(pattern);
   return sql`CASE WHEN r.created_by IS NULL THEN 'local' LIKE ${like} ELSE EXISTS (

@@ -17,6 +17,6 @@ export interface Asker {
   readonly scope: Scope;
   /** Id of a principal, or `OWNER`, who sees everything in the scope. */
   readonly principal: string;
-  /** The program that asks, as it names itself; it signs what it changes with the owner's token. Grants nothing. */
+  /** Name that the calling client gives itself; recorded as the author of changes under the owner's token. Grants nothing. */
   readonly client?: string | undefined;
 }

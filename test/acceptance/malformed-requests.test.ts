@@ -95,7 +95,7 @@ test("a client that offers HTTP/2 is served; only the shim's own request becomes
   expect(await endpoint.send({ body, headers: shim })).toMatchObject({ status: 200 });
 });
 
-test("whoever waits for an answer hears of it when the session ends or the call is cancelled", async () => {
+test("a waiting caller is answered when the session ends or the call is cancelled", async () => {
   await using home = await startGateway({ chaos: servers.chaos("chaos") });
   const endpoint = await openEndpoint(home);
   const underWay = (): Promise<void> =>

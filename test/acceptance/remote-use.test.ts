@@ -118,7 +118,7 @@ test("what a caller comes with does not reach a server, and neither does the gat
   expect(remote.requests.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
 });
 
-test("a session, and the answer to a question, belong to whoever began them", async () => {
+test("a session, and the answer to a question, belong to the caller that began them", async () => {
   await using gateway = await startRemoteGateway({ fixture: servers.fixture("--legacy") });
   await gateway.home.ready("fixture");
   const { issuer, send } = gateway;

@@ -18,7 +18,7 @@ export interface VectorCacheOptions {
   readonly db: Db;
   readonly org: string;
   readonly embedder: Embedder;
-  readonly log: Logger;
+  readonly log: Pick<Logger, "warn">;
   /** Called with the keys of texts whose vectors have become available. */
   readonly onArrival: (keys: readonly string[]) => void;
 }

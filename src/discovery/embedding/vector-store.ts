@@ -53,7 +53,7 @@ export async function dropOldVectors(db: Db, keepDays: number): Promise<void> {
   await sql`DELETE FROM embedding_cache WHERE created_at < now() - make_interval(days => ${keepDays})`.execute(db);
 }
 
-/** Drops all but the latest intents of each subject; more are kept than vectors use. */
+/** Drops all but the latest intents of each subject; the limit exceeds the number that vectors use. */
 export async function dropOldIntents(db: Db, keepEach: number): Promise<void> {
   await sql`DELETE FROM discovery_intent d USING (
       SELECT org, project, subject, intent_hash,

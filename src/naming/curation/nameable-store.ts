@@ -18,7 +18,7 @@ export interface NameableFilter {
   readonly newOnly?: boolean;
 }
 
-/** Batch size, by use: nobody reviews more at once, and the query stays short. */
+/** Batch size, by use: a person reviews no more at once, and the query stays short. */
 export const BATCH_LIMIT = 200;
 
 /** A name made from a program's hash. */

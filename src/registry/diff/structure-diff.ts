@@ -14,7 +14,7 @@ export interface StructureDiff {
   readonly edges: SetDiff;
 }
 
-/** Compares two structures. Matches nodes by what they do, since ids only number their positions. */
+/** Compares two structures. Matches nodes by type and subject, since ids only number their positions. */
 export function diffStructures(before: StaticStructure, after: StaticStructure): StructureDiff {
   const steps = diffSequences(before.nodes.map(keyOf), after.nodes.map(keyOf));
   const pairs = steps.flatMap((step) => {

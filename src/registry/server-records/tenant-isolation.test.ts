@@ -17,7 +17,7 @@ const EVERY_STATE = ["draft", "active", "archived"] as const;
 const MOST = 10_000;
 
 /** Outcome of a request as text: an answer or a refusal. */
-interface Outcome {
+interface RequestOutcome {
   readonly text: string;
   readonly code: string;
   readonly value?: unknown;
@@ -181,7 +181,7 @@ class Scene {
     } satisfies KnownRecord);
   }
 
-  #leaks(what: string, asker: Asker, { asked, outcome }: { asked: string; outcome: Outcome }): string[] {
+  #leaks(what: string, asker: Asker, { asked, outcome }: { asked: string; outcome: RequestOutcome }): string[] {
     const leaked = this.tenants.leaksIn(outcome.text, asker, asked);
     if (leaked.length === 0) return [];
     return [`${what} of ${JSON.stringify(asker)} tells ${leaked.join(", ")}: ${outcome.text.slice(0, 500)}`];
@@ -191,7 +191,7 @@ class Scene {
 const READS = ["lookup", "whois", "history", "resolve", "resolveInCode", "feedback", "serverJson"] as const;
 const CHANGES = ["rename", "tag", "alias", "update", "fork", "archive", "remove", "restore"] as const;
 
-async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
+async function attempt(work: () => Promise<unknown>): Promise<RequestOutcome> {
   try {
     const value = await work();
     return { value, text: JSON.stringify(value), code: "" };

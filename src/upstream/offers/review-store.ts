@@ -74,14 +74,14 @@ export async function readPendingReviews(db: Db, scope: Scope): Promise<PendingR
   });
 }
 
-export interface Decision {
+export interface ReviewDecision {
   readonly toolId: string;
   readonly hash: string;
   readonly verdict: Verdict;
 }
 
 /** Puts the decision on record, for this gateway and all others of the database. */
-export async function writeVerdict(db: Db, scope: Scope, { toolId, hash, verdict }: Decision): Promise<void> {
+export async function writeVerdict(db: Db, scope: Scope, { toolId, hash, verdict }: ReviewDecision): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx
       .updateTable("tool_schema_change")
