@@ -4,7 +4,7 @@ import type { Discovery } from "../src/discovery/discovery.ts";
 import type { Embedder } from "../src/discovery/embedding/embedder.ts";
 import { createMinilmEmbedder } from "../src/discovery/embedding/minilm-embedder.ts";
 import { Random } from "../test/support/random.ts";
-import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type DatasetQuery, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList } from "./discovery/metrics.ts";
 import { type DiscoveryScene, embedAll, openScene, withoutDispose } from "./discovery/scene.ts";
 import { cacheVectors } from "./discovery/vector-cache.ts";
@@ -60,7 +60,7 @@ async function measureColumn({ scene, dataset, session, column, embedder }: Meas
   const random = new Random(SEED);
   const used = new Set(dataset.documents.map(({ id }) => id).filter(() => random.chance(USED_TOOLS_PERCENT)));
   const cold = queries.filter(({ relevant }) => relevant.every((id) => !used.has(id)));
-  const measure = async (uses: readonly Query[], asked: readonly Query[]): Promise<number> => {
+  const measure = async (uses: readonly DatasetQuery[], asked: readonly DatasetQuery[]): Promise<number> => {
     const scope: Scope = { org: "bench", project: `${column} ${uses.length}` };
     await storeUses(scene, scope, uses);
     await using discovery = scene.createDiscovery(dataset.documents, embedder && withoutDispose(embedder));
@@ -77,7 +77,7 @@ async function measureColumn({ scene, dataset, session, column, embedder }: Meas
   session.record({ row: "loss of tools never used", unit: "points", column, value: loss, ...goals?.loss });
 }
 
-function pickUses({ train }: Dataset, accept: (id: string) => boolean): Query[] {
+function pickUses({ train }: Dataset, accept: (id: string) => boolean): DatasetQuery[] {
   const random = new Random(SEED);
   const byTool = Map.groupBy(train, ({ relevant }) => relevant[0] ?? "");
   return [...byTool].flatMap(([id, queries]) => {
@@ -85,12 +85,12 @@ function pickUses({ train }: Dataset, accept: (id: string) => boolean): Query[] 
     const left = [...queries];
     return Array.from({ length: Math.min(USES, left.length) }, () => {
       const [query] = left.splice(random.between(0, left.length - 1), 1);
-      return query as Query;
+      return query as DatasetQuery;
     });
   });
 }
 
-async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonly Query[]): Promise<void> {
+async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonly DatasetQuery[]): Promise<void> {
   const rows = uses.flatMap(({ text, relevant }) =>
     relevant.map((subject) => ({
       ...scope,
@@ -105,7 +105,7 @@ async function storeUses({ client }: DiscoveryScene, scope: Scope, uses: readonl
 interface QueryBatch {
   readonly discovery: Discovery;
   readonly scope: Scope;
-  readonly queries: readonly Query[];
+  readonly queries: readonly DatasetQuery[];
   readonly signal: AbortSignal;
 }
 

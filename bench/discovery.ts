@@ -2,14 +2,14 @@ import { Bm25f, countWords } from "../src/discovery/bm25f.ts";
 import { MAX_DOCUMENT_PIECES, MAX_QUERY_PIECES, toEmbeddedText } from "../src/discovery/document-text.ts";
 import { toQueryWords } from "../src/discovery/query.ts";
 import { VectorMatrix } from "../src/discovery/vector-matrix.ts";
-import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type DatasetQuery, openDatasets } from "./discovery/dataset.ts";
 import { average, measureList, type Quality } from "./discovery/metrics.ts";
 import { type DiscoveryScene, openScene } from "./discovery/scene.ts";
 import type { Benchmark, Goal, BenchSession } from "./support/benchmark.ts";
 
 const SYSTEMS = ["product", "bm25f", "vector", "rrf", "lite", "lexical"] as const;
 type System = (typeof SYSTEMS)[number];
-type Rank = (query: Query) => Promise<readonly string[]>;
+type Rank = (query: DatasetQuery) => Promise<readonly string[]>;
 type Results = Readonly<Record<System, Quality>>;
 
 const DEEPEST = 100;
@@ -83,12 +83,12 @@ async function createBareRankers(
     [...scores.keys()]
       .toSorted((a, b) => (scores[b] as number) - (scores[a] as number))
       .map((slot) => documents[slot]?.id ?? "");
-  const byWords = ({ text }: Query): string[] => {
+  const byWords = ({ text }: DatasetQuery): string[] => {
     const scores = new Float64Array(documents.length);
     index.createScore()(toQueryWords(text), scores);
     return toIds(scores);
   };
-  const byMeaning = async ({ text }: Query): Promise<string[]> => {
+  const byMeaning = async ({ text }: DatasetQuery): Promise<string[]> => {
     const [vector = new Float32Array(0)] = await model.embed([wordpiece.cut(text, MAX_QUERY_PIECES)]);
     const scores = new Float64Array(documents.length);
     matrix.compare(vector, scores);

@@ -1,5 +1,5 @@
 import { Random } from "../test/support/random.ts";
-import { type Dataset, type Query, openDatasets } from "./discovery/dataset.ts";
+import { type Dataset, type DatasetQuery, openDatasets } from "./discovery/dataset.ts";
 import { createNearness, guess, type IntentMemory, type Nearness, sample, toolOf } from "./discovery/nearness.ts";
 import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 
@@ -125,7 +125,7 @@ function simulate({ queries, train }: Dataset, nearness: Nearness): Trial[] {
 
 function askMemory(
   memory: IntentMemory,
-  { single, random, nearness }: { single: readonly Query[]; random: Random; nearness: Nearness },
+  { single, random, nearness }: { single: readonly DatasetQuery[]; random: Random; nearness: Nearness },
 ): Trial[] {
   const used = new Set([...memory.values()].flat());
   const left = single.filter((query) => !used.has(query));

@@ -11,7 +11,7 @@ import { type TestEvidence, summarise, type Summary } from "./requirement-covera
 const root = resolve(import.meta.dirname, "..");
 const resultsFile = join(root, ".cache", "test-results.json");
 
-interface TestReport {
+interface SuiteReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
@@ -19,7 +19,7 @@ interface TestReport {
 }
 
 function readTests(): TestEvidence[] {
-  const { testResults } = JSON.parse(readFileSync(resultsFile, "utf8")) as TestReport;
+  const { testResults } = JSON.parse(readFileSync(resultsFile, "utf8")) as SuiteReport;
   return testResults
     .filter(({ name }) => relative(root, name).startsWith(join("test", "acceptance")))
     .flatMap(({ assertionResults }) => assertionResults.map(({ fullName, status }) => ({ test: fullName, status })));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BenchSession } from "../support/benchmark.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 
-export interface Query {
+export interface DatasetQuery {
   readonly id: string;
   readonly text: string;
   readonly relevant: readonly string[];
@@ -12,9 +12,9 @@ export interface Query {
 export interface Dataset {
   readonly name: string;
   readonly documents: readonly SearchDocument[];
-  readonly queries: readonly Query[];
+  readonly queries: readonly DatasetQuery[];
   /** Other queries over the same tools, for learning from use. */
-  readonly train: readonly Query[];
+  readonly train: readonly DatasetQuery[];
 }
 
 interface ToolLine {
@@ -39,8 +39,8 @@ function readDatasets(folder: string): Dataset[] {
   return names.toSorted().map((name) => ({
     name,
     documents: readLines<ToolLine>(join(folder, name, "tools.jsonl")).map(toDocument),
-    queries: readLines<Query>(join(folder, name, "queries.jsonl")),
-    train: readLines<Query>(join(folder, name, "train.jsonl")),
+    queries: readLines<DatasetQuery>(join(folder, name, "queries.jsonl")),
+    train: readLines<DatasetQuery>(join(folder, name, "train.jsonl")),
   }));
 }
 

@@ -1,7 +1,7 @@
 import type { Scope } from "../../src/registry/scope.ts";
 import { Random } from "../../test/support/random.ts";
 import type { BenchSession } from "../support/benchmark.ts";
-import type { Dataset, Query } from "./dataset.ts";
+import type { Dataset, DatasetQuery } from "./dataset.ts";
 import { recordGain } from "./gain.ts";
 import { measureList, type Quality } from "./metrics.ts";
 import { sample } from "./nearness.ts";
@@ -15,7 +15,10 @@ export async function measureGraph(session: BenchSession, scene: DiscoveryScene,
   const mixed = sample(dataset.queries, dataset.queries.length, new Random(SEED));
   const halves = [mixed.filter((_, at) => at % 2 === 0), mixed.filter((_, at) => at % 2 === 1)] as const;
   const asked: Record<"without" | "with", Quality[]> = { without: [], with: [] };
-  for (const [half, other] of [halves, halves.toReversed()] as (readonly [readonly Query[], readonly Query[]])[]) {
+  for (const [half, other] of [halves, halves.toReversed()] as (readonly [
+    readonly DatasetQuery[],
+    readonly DatasetQuery[],
+  ])[]) {
     for (const column of ["without", "with"] as const) {
       const scope: Scope = { org: "bench", project: `graph ${dataset.name} ${asked[column].length} ${column}` };
       await storeRuns(scene, scope, { runs: half, connected: column === "with" });
@@ -33,7 +36,7 @@ export async function measureGraph(session: BenchSession, scene: DiscoveryScene,
 }
 
 interface Runs {
-  readonly runs: readonly Query[];
+  readonly runs: readonly DatasetQuery[];
   readonly connected: boolean;
 }
 

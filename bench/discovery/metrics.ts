@@ -1,4 +1,4 @@
-import type { Query } from "./dataset.ts";
+import type { DatasetQuery } from "./dataset.ts";
 
 /** Quality of ranked lists, each figure from 0 to 1. */
 export interface Quality {
@@ -12,7 +12,7 @@ export interface Quality {
 const MEASURES = ["r1", "r5", "r10", "ndcg10", "mrr"] as const;
 const DEEPEST = 100;
 
-export function measureList(ranked: readonly string[], { relevant }: Pick<Query, "relevant">): Quality {
+export function measureList(ranked: readonly string[], { relevant }: Pick<DatasetQuery, "relevant">): Quality {
   const wanted = new Set(relevant);
   const places = [...new Set(ranked)].slice(0, DEEPEST).flatMap((id, at) => (wanted.has(id) ? [at + 1] : []));
   const within = (depth: number): number => places.filter((place) => place <= depth).length / wanted.size;

@@ -3,7 +3,7 @@ import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedde
 import { readWordpiece } from "../../src/discovery/embedding/wordpiece.ts";
 import { intentConfidence } from "../../src/discovery/intent-confidence.ts";
 import type { Random } from "../../test/support/random.ts";
-import type { Query } from "./dataset.ts";
+import type { DatasetQuery } from "./dataset.ts";
 
 /** The cosine of two texts, as suggestions compare intents. */
 export type Nearness = (a: string, b: string) => number;
@@ -23,7 +23,7 @@ export function createNearness(): Nearness {
 }
 
 /** Intents each capability was used for; a tool stands for each capability. */
-export type IntentMemory = ReadonlyMap<string, readonly Query[]>;
+export type IntentMemory = ReadonlyMap<string, readonly DatasetQuery[]>;
 
 export interface Guess {
   /** Nearest first. */
@@ -46,7 +46,7 @@ export function guess(memory: IntentMemory, text: string, nearness: Nearness): G
   };
 }
 
-export function toolOf({ relevant }: Query): string {
+export function toolOf({ relevant }: DatasetQuery): string {
   return relevant[0] ?? "";
 }
 

@@ -1,5 +1,5 @@
 import { Random } from "../../test/support/random.ts";
-import type { Dataset, Query } from "./dataset.ts";
+import type { Dataset, DatasetQuery } from "./dataset.ts";
 import { createNearness, guess, sample, toolOf } from "./nearness.ts";
 import type { BenchSession } from "../support/benchmark.ts";
 
@@ -16,7 +16,7 @@ export function measureReuse(session: BenchSession, dataset: Dataset): void {
   const random = new Random(SEED);
   const nearness = createNearness();
   const single = [...dataset.train, ...dataset.queries].filter(({ relevant }) => relevant.length === 1);
-  const memory = new Map<string, Query[]>();
+  const memory = new Map<string, DatasetQuery[]>();
   const counts = { again: 0, first: 0, shown: 0, run: 0, rightlyRun: 0 };
   for (const task of sample(single, TASKS, random)) {
     const tool = toolOf(task);

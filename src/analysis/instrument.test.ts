@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";
 import { createRandom, generateProgram } from "../../test/support/program-generator.ts";
-import { type FakeTool, runInstrumented, runPlain } from "../../test/support/run-instrumented.ts";
+import { type RunTool, runInstrumented, runPlain } from "../../test/support/run-instrumented.ts";
 import { analyseProgram } from "./analyse-program.ts";
 import type { AnalysedProgram } from "./structure.ts";
 
@@ -14,7 +14,7 @@ function analyse(source: string): AnalysedProgram {
 }
 
 /** Derives the answer from the call alone; some calls fail. */
-const answer: FakeTool = async (server, tool, args) => {
+const answer: RunTool = async (server, tool, args) => {
   const text = `${server}:${tool} ${JSON.stringify(args)}`;
   const random = createRandom([...text].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7));
   await Promise.resolve();

@@ -17,7 +17,7 @@ import { createAdopt } from "../housekeeping/adopt-published.ts";
 import { backupDirectory, type BackupResult, writeBackup } from "../housekeeping/write-backup.ts";
 import type { ExportFooter } from "../housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "../housekeeping/export-memory.ts";
-import { importMemory, type ImportResult } from "../housekeeping/import-memory.ts";
+import { importMemory, type MemoryImport } from "../housekeeping/import-memory.ts";
 import { checkSignatures } from "../housekeeping/check-signatures.ts";
 import { startJobs } from "../housekeeping/job-queue.ts";
 import { readSchemaVersion } from "../housekeeping/transfer-store.ts";
@@ -86,7 +86,7 @@ export interface App extends AsyncDisposable {
   decideReviews(request: ReviewRequest): Promise<Review[]>;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
-  importMemory(path: string): Promise<ImportResult>;
+  importMemory(path: string): Promise<MemoryImport>;
   backup(): Promise<BackupResult>;
 }
 

@@ -23,7 +23,7 @@ import {
   type TableShape,
 } from "./transfer-store.ts";
 
-export interface ImportResult {
+export interface MemoryImport {
   readonly rows: number;
   readonly added: number;
   /** Rows that existed and stayed unchanged. */
@@ -36,7 +36,7 @@ export async function importMemory(
   client: DatabaseClient,
   path: string,
   check: CheckRow = () => undefined,
-): Promise<ImportResult> {
+): Promise<MemoryImport> {
   const { header, footer } = await verifyExport(path, check);
   const schemaVersion = await readSchemaVersion(client.db);
   if (header.schema_version > schemaVersion) throw newerExport(header.schema_version, schemaVersion);

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 
-interface SuggestedDag {
+interface SuggestedPlan {
   readonly from: string;
   readonly nodes: { id: string; tool?: string; arguments: Record<string, unknown> }[];
   readonly edges: { from: string; to: string; coverage: string; fieldMapping: unknown[] }[];
@@ -27,7 +27,7 @@ export interface Executed {
   readonly suggestions: {
     tools: Record<string, unknown>[];
     capabilities: Record<string, unknown>[];
-    suggestedDag?: SuggestedDag;
+    suggestedDag?: SuggestedPlan;
     confidence: number;
   };
   readonly confidence?: number;

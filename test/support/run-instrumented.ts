@@ -1,6 +1,6 @@
 import type { InstrumentedProgram } from "../../src/analysis/structure.ts";
 
-export type FakeTool = (server: string, tool: string, args: unknown) => unknown;
+export type RunTool = (server: string, tool: string, args: unknown) => unknown;
 
 interface ObservedCall {
   readonly node: string;
@@ -24,7 +24,7 @@ type Callee = ((args: unknown) => unknown) | undefined;
 export async function runInstrumented(
   { code }: InstrumentedProgram,
   args: unknown,
-  fake: FakeTool,
+  fake: RunTool,
 ): Promise<Observation> {
   const calls: string[] = [];
   const marked: ObservedCall[] = [];
@@ -59,7 +59,7 @@ export async function runInstrumented(
 export async function runPlain(
   code: string,
   args: unknown,
-  fake: FakeTool,
+  fake: RunTool,
 ): Promise<Pick<Observation, "outcome" | "calls">> {
   const calls: string[] = [];
   const program = evaluate(code, fakeServers(fake, calls)) as (args: unknown) => Promise<unknown>;
@@ -71,7 +71,7 @@ function evaluate(code: string, mcp: unknown): unknown {
   return new Function("mcp", "capabilities", `return (${code}\n)`)(mcp, mcp);
 }
 
-function fakeServers(fake: FakeTool, calls: string[]): unknown {
+function fakeServers(fake: RunTool, calls: string[]): unknown {
   const tools = (server: string): unknown =>
     new Proxy(
       {},

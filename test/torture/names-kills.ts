@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type NamesState, readNamesState, sideOf } from "./names-state.ts";
-import { type DaemonLocation, SwitchedDaemon, type ToolRequest } from "./switched-daemon.ts";
+import { type DaemonLocation, SwitchedDaemon, type DaemonRequest } from "./switched-daemon.ts";
 
 /** The initial state, and disposable copies of it. */
 export interface StateCopies {
@@ -9,7 +9,7 @@ export interface StateCopies {
   copy(): Promise<DaemonLocation>;
 }
 
-const preparation: readonly ToolRequest[] = [
+const preparation: readonly DaemonRequest[] = [
   ["learn:save", { name: "fs:a", code: "return 'a'", version_tag: "v1.0.0" }],
   ["learn:save", { name: "fs:b", code: "return 'b'", tags: ["io"] }],
   ["dns:rename", { name: "fs:b", newName: "fs:bb" }],
@@ -21,10 +21,10 @@ const changes = {
   merge: ["dns:merge", { sources: ["fs:a", "fs:bb"], name: "fs:e" }],
   version: ["dns:update", { name: "fs:a", code: "return 'a2'" }],
   archive: ["learn:archive", { name: "fs:a" }],
-} satisfies Readonly<Record<string, ToolRequest>>;
+} satisfies Readonly<Record<string, DaemonRequest>>;
 
-export type Change = keyof typeof changes;
-export const CHANGES = Object.keys(changes) as Change[];
+export type NameChange = keyof typeof changes;
+export const CHANGES = Object.keys(changes) as NameChange[];
 
 export interface KillCounts {
   readonly change: string;
@@ -40,7 +40,7 @@ export interface KillResult {
 }
 
 export interface NameKillOptions {
-  readonly chosen: readonly Change[];
+  readonly chosen: readonly NameChange[];
   /** 1 kills at every position. */
   readonly every: number;
   readonly say: (line: string) => void;
@@ -67,7 +67,7 @@ export async function killEverywhere(places: StateCopies, options: NameKillOptio
 
 async function killChange(
   places: StateCopies,
-  change: Change,
+  change: NameChange,
   { every, say }: NameKillOptions,
 ): Promise<{ readonly counts: KillCounts; readonly problems: readonly string[] }> {
   const [tool, input] = changes[change];
@@ -105,7 +105,7 @@ function next(position: number, last: number, every: number): number {
 
 async function undisturbed(
   place: DaemonLocation,
-  ...[tool, input]: ToolRequest
+  ...[tool, input]: DaemonRequest
 ): Promise<{ readonly statements: readonly string[]; readonly after: NamesState }> {
   let statements: string[];
   {
@@ -117,7 +117,7 @@ async function undisturbed(
   return { statements, after: await readNamesState(place) };
 }
 
-async function killAt(place: DaemonLocation, [tool, input]: ToolRequest, position: number): Promise<void> {
+async function killAt(place: DaemonLocation, [tool, input]: DaemonRequest, position: number): Promise<void> {
   const daemon = await SwitchedDaemon.start(place);
   await daemon.call(tool, input, position);
   // Other work of the daemon shifts positions a little: it is then killed after the answer.

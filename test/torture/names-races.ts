@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DaemonLocation, SwitchedDaemon, type ToolAnswer, type ToolRequest } from "./switched-daemon.ts";
+import { type DaemonLocation, SwitchedDaemon, type DaemonAnswer, type DaemonRequest } from "./switched-daemon.ts";
 
 export interface RaceResult {
   readonly problems: readonly string[];
@@ -13,13 +13,13 @@ export interface RaceResult {
 const WINDOW_MS = 4_000;
 const POLL_EVERY_MS = 2;
 
-type Contest = (name: string, round: number) => readonly [one: ToolRequest, two: ToolRequest];
+type Contest = (name: string, round: number) => readonly [one: DaemonRequest, two: DaemonRequest];
 
-const create = (name: string, round: number, who: string): ToolRequest => [
+const create = (name: string, round: number, who: string): DaemonRequest => [
   "learn:save",
   { name, code: `return "${who} ${round}"` },
 ];
-const rename = (name: string, round: number, who: string): ToolRequest => [
+const rename = (name: string, round: number, who: string): DaemonRequest => [
   "dns:rename",
   { name: `util:${who}_${round}`, newName: name },
 ];
@@ -101,7 +101,7 @@ class Race {
   /** Renames on the first daemon while the second one has the name in its cache. */
   async renameInUse(round: number): Promise<void> {
     const [name, renamed] = [contested(round), `util:renamed_${round}`];
-    const asked = { name: `cap:${name}`, isFresh: ({ warnings }: ToolAnswer): boolean => warnings !== undefined };
+    const asked = { name: `cap:${name}`, isFresh: ({ warnings }: DaemonAnswer): boolean => warnings !== undefined };
     if (await this.#isFresh(asked)) this.problems.push(`round ${round}: ${name} is said to be a former name already`);
     let answered = Number.POSITIVE_INFINITY;
     const renaming = callOrThrow(this.#one, "dns:rename", { name, newName: renamed }).then(
@@ -125,14 +125,14 @@ class Race {
     this.staleMs.push(lastStale);
   }
 
-  async #isFresh({ name, isFresh }: { name: string; isFresh: (answer: ToolAnswer) => boolean }): Promise<boolean> {
+  async #isFresh({ name, isFresh }: { name: string; isFresh: (answer: DaemonAnswer) => boolean }): Promise<boolean> {
     return isFresh(await callOrThrow(this.#two, name, {}));
   }
 }
 
 const contested = (round: number): string => `util:contested_${round}`;
 
-function isCollision({ text }: ToolAnswer, name: string): boolean {
+function isCollision({ text }: DaemonAnswer, name: string): boolean {
   return text.includes(`Capability name '${name}' already exists`);
 }
 
@@ -140,7 +140,7 @@ async function callOrThrow(
   daemon: SwitchedDaemon,
   tool: string,
   input: Readonly<Record<string, unknown>>,
-): Promise<ToolAnswer> {
+): Promise<DaemonAnswer> {
   const answer = await daemon.call(tool, input);
   if (answer?.isError !== false) throw new Error(`${tool} ${JSON.stringify(input)}: ${answer?.text}`);
   return answer;

@@ -14,9 +14,9 @@ export interface DaemonLocation {
   readonly database: string | undefined;
 }
 
-export type ToolRequest = readonly [tool: string, input: Readonly<Record<string, unknown>>];
+export type DaemonRequest = readonly [tool: string, input: Readonly<Record<string, unknown>>];
 
-export interface ToolAnswer {
+export interface DaemonAnswer {
   readonly text: string;
   readonly isError: boolean;
   readonly warnings: unknown;
@@ -60,7 +60,11 @@ export class SwitchedDaemon implements AsyncDisposable {
   }
 
   /** Returns undefined if the daemon was killed during the call. */
-  async call(name: string, input: Readonly<Record<string, unknown>>, killAt?: number): Promise<ToolAnswer | undefined> {
+  async call(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    killAt?: number,
+  ): Promise<DaemonAnswer | undefined> {
     this.#killAt = killAt;
     try {
       const result = await this.#connected.callTool({ name, arguments: { ...input } });
