@@ -51,7 +51,7 @@ interface DatabaseStatus {
 
 /** Everything PML can do, built once. Protocol, HTTP and command line all call these operations. */
 export interface App extends AsyncDisposable {
-  /** Whose memory this gateway works with. */
+  /** The scope this gateway serves. */
   readonly scope: Scope;
   readonly events: EventBus;
   /** The tools of all servers. */
@@ -64,24 +64,24 @@ export interface App extends AsyncDisposable {
   readonly names: NameFacts;
   readonly records: Pick<Records, "servers" | "facts" | "listenAt">;
   readonly inspector: Inspector;
-  /** Copies what another gateway published. */
+  /** Copies a capability that another gateway published. */
   adopt(published: Published, name?: string): Promise<ChangeOutcome>;
   readonly suggest: Suggest;
-  /** Whether an agent may call a tool itself. */
+  /** Permits or refuses a call that an agent makes itself. */
   readonly permitCall: PermitCall;
   readonly discovery: Discovery;
-  /** What can be found, and with which evidence. */
+  /** Counts the indexed documents and names the evidence search has for them. */
   indexStatus(): Promise<IndexStatus>;
   readonly curator: Curator;
   readonly results: KeptResults;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
-  /** Takes over the servers of a configuration; those that are the same keep running. */
+  /** Applies the servers of a configuration; unchanged ones keep running. */
   configureServers(config: Config): Promise<void>;
-  /** What the rules say about a tool that no program has been approved for. */
+  /** Applies the rules to a tool, without any approval of a program. */
   decideTool(id: string): Promise<ToolVerdict>;
-  /** Changed tools that nobody has accepted. */
+  /** Lists changed tools that wait for a review. */
   listReviews(subject?: string): Promise<Review[]>;
   decideReviews(request: ReviewRequest): Promise<Review[]>;
   databaseStatus(): Promise<DatabaseStatus>;
@@ -165,7 +165,7 @@ function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Pr
   });
 }
 
-/** Reviews that another gateway decided count here as well. */
+/** Applies reviews that another gateway decided. */
 function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): void {
   events.subscribe(({ kind }) => {
     if (kind !== "scope_changed") return;

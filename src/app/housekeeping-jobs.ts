@@ -14,9 +14,9 @@ interface JobParts {
   readonly backup: () => Promise<unknown>;
 }
 
-/** Of each tool and capability; a few of them are used. */
+/** Per tool and capability; search uses a few of them. */
 const INTENTS_KEPT = 50;
-/** Vectors that are still needed are made again, which takes minutes at most. */
+/** A vector that is still needed is computed again, within minutes. */
 const VECTOR_DAYS = 180;
 
 export function housekeepingJobs({ client, permissions, runs, backup }: JobParts): Job[] {
@@ -31,7 +31,7 @@ export function housekeepingJobs({ client, permissions, runs, backup }: JobParts
     { name: "vectors.forget", cron: "10 3 * * 0", run: () => dropOldVectors(client.db, VECTOR_DAYS) },
     { name: "results.expire", cron: "*/10 * * * *", run: () => dropExpiredResults(client.db) },
   ];
-  // A PostgreSQL server vacuums itself, and its copies are its administrator's business.
+  // A PostgreSQL server vacuums itself, and its administrator backs it up.
   const embeddedOnly: Job[] = [
     { name: "storage.vacuum", cron: "15 3 * * *", run: () => vacuumTables(client.db) },
     { name: "storage.backup", cron: "30 3 * * *", run: async () => void (await backup()) },

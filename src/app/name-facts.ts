@@ -10,10 +10,10 @@ import type { Effect } from "../permissions/effect.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { readToolFigures } from "../gateway/usage/usage-stats-store.ts";
 
-/** What the edge shows of capabilities and their use. */
+/** Capabilities and figures of their use, for lists and statistics. */
 export interface NameFacts {
   listed(asker: Asker, choice: ListingChoice): Promise<readonly ListedCapability[]>;
-  /** By tool, for those that are there. */
+  /** Keyed by tool; unknown tools are absent. */
   effects(tools: readonly string[]): Promise<ReadonlyMap<string, Effect>>;
   stats(asker: Asker, since: Date): Promise<Sent<typeof usageFacts>>;
 }

@@ -20,14 +20,14 @@ export interface CurationParts {
 
 export interface OpenCuration {
   readonly curator: Curator;
-  /** What PML does about names by itself, at night or when it is told to. */
+  /** Curates names every night, and on request. */
   readonly job: Job;
-  /** Has the job run as soon as there are enough without a name. */
+  /** Starts the job as soon as enough capabilities have no name. */
   watch(jobs: JobQueue): Disposable;
 }
 
 export function openCuration({ config, scope, client, registry, events, log }: CurationParts): OpenCuration {
-  // Each scope has its own, which only a gateway of that scope may run.
+  // Each scope has its own job, which only a gateway of that scope may run.
   const name = `curation.suggest.${scope.org}.${scope.project}`;
   const { minConfidence, sampling, auto, afterUnnamed } = config.curation;
   const curator = new Curator({

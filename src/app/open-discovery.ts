@@ -51,7 +51,7 @@ function createEmbedder({ discovery }: Config): Embedder | undefined {
   return createHttpEmbedder({ url, model, dimensions, apiKey: () => apiKey && readSecret(apiKey) });
 }
 
-/** Search goes on with words alone where the table cannot be read. */
+/** Falls back to words alone where the table cannot be read. */
 function openLanguage(log: Logger): Language {
   const wordpiece = readWordpiece(tokenizerPath);
   try {
@@ -62,7 +62,7 @@ function openLanguage(log: Logger): Language {
   }
 }
 
-/** The same array as long as the tools are the same. */
+/** Returns the same array until a tool changes. */
 function memoiseDocuments(tools: Catalogue): () => readonly SearchDocument[] {
   let known: { readonly version: number; readonly documents: readonly SearchDocument[] } | undefined;
   return () => {

@@ -46,15 +46,15 @@ export interface OpenEngine extends AsyncDisposable {
   readonly discovery: Discovery;
 }
 
-/** A value of this size stays in the journal; larger ones live as long as results do. */
+/** A value up to this size stays in the journal; a larger one lives as long as results do. */
 const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
-/** Everything that runs programs, put together. */
+/** Composes everything that runs programs. */
 export function openEngine(parts: EngineParts): OpenEngine {
   const { config, scope, client, signing, catalogue: tools, upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
-  // Ended after the sandbox, whose runs end with it.
+  // Disposed after the sandbox, because the sandbox ends its runs.
   const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));

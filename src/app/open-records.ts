@@ -28,7 +28,7 @@ export interface RecordParts {
   readonly log: Logger;
 }
 
-/** What is known about a record besides what the registry keeps. */
+/** Facts about a record that the registry does not store. */
 interface RecordFacts {
   describe(record: CapabilityRecord): Promise<{ readonly routing: Routing } & Partial<ServerFacts>>;
   routingOf(record: CapabilityRecord): Routing;
@@ -40,13 +40,13 @@ interface RecordFacts {
 export interface Records extends AsyncDisposable {
   readonly servers: ServerRecords;
   readonly facts: RecordFacts;
-  /** Where the gateway can be reached, once it listens. */
+  /** Sets the gateway's address, once it listens. */
   listenAt(url: string): void;
-  /** Records came from elsewhere: where they run is found out anew. */
+  /** Recomputes where imported records run. */
   takeImported(): Promise<void>;
 }
 
-/** What is known about servers and about where things run, kept up to date. */
+/** Keeps server records and the routing of capabilities up to date. */
 export async function openRecords(parts: RecordParts): Promise<Records> {
   const { config, scope, db, registry, signing, upstreams, permissions, events, log } = parts;
   let address = "http://127.0.0.1";
@@ -66,7 +66,7 @@ export async function openRecords(parts: RecordParts): Promise<Records> {
       if (kind === "scope_changed" || kind === "permissions_changed") routings.refresh(scope);
     }),
   );
-  // Known before anybody asks, and the same in every export of the same memory.
+  // Computed at start, so that every export of the same memory is the same.
   await routings.update(scope);
   return {
     servers,

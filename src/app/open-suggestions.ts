@@ -21,7 +21,7 @@ interface SuggestionParts {
   readonly log: Logger;
 }
 
-/** What fits an intent, and plans from it; the edges that plans are made of are kept up to date. */
+/** Suggests tools, capabilities and plans for an intent, and keeps the edges between tools up to date. */
 export function openSuggestions(parts: SuggestionParts): { readonly suggest: Suggest } & AsyncDisposable {
   const { config, scope, db, tools, discovery, log } = parts;
   const stack = new AsyncDisposableStack();
@@ -52,7 +52,7 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
   };
 }
 
-/** Tools with the shapes of their results: stated by their servers, or seen. */
+/** Adds the shape of each tool's result: as declared by its server, else as observed. */
 async function describeTools(
   { tools }: Catalogue,
   readSeen: (ids: readonly string[]) => Promise<ReadonlyMap<string, JsonSchema>>,

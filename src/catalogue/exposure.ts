@@ -1,7 +1,7 @@
 import { allToolsOf, CAPABILITY_PREFIX, parseCallName } from "./tool-id.ts";
 import type { ListingChoice } from "../registry/listed-capability.ts";
 
-/** What is listed besides the `pml_*` tools. */
+/** Chooses the list of tools besides the `pml_*` ones. */
 export interface ExposureSettings {
   readonly exposure: "auto" | "full" | "meta" | "pinned";
   /** With `auto`, the length up to which everything is listed. */
@@ -16,16 +16,16 @@ interface Exposable {
 }
 
 export interface Offered<T extends Exposable> {
-  /** How many are listed in any case. */
+  /** The number of tools that are always listed. */
   readonly core: number;
   /** The standard library. */
   readonly library: readonly T[];
-  /** Those that are used most first. */
+  /** The most used first. */
   readonly capabilities: readonly T[];
   readonly tools: readonly T[];
 }
 
-/** What is not chosen can be called all the same; it is only not shown. */
+/** Chooses the tools that are shown; every other one can still be called. */
 export function chooseListed<T extends Exposable>(offered: Offered<T>, settings: ExposureSettings): readonly T[] {
   const { core, library, capabilities, tools } = offered;
   const { exposure, maxListedTools, pinned } = settings;
@@ -38,7 +38,7 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   if (exposure === "pinned") return kept;
   const room = maxListedTools - core;
   if (named.length + tools.length + library.length <= room) return [...named, ...tools, ...library];
-  // Agents know what to do with tools before they know what to do with names.
+  // An agent can use a tool before it knows the registry, so the library leaves the list first.
   const rest = [...named, ...tools, ...library.filter(isPinned)];
   if (rest.length <= room) return rest;
   const used = capabilities.filter((each) => !isPinned(each)).slice(0, Math.max(0, room - kept.length));
@@ -46,7 +46,7 @@ export function chooseListed<T extends Exposable>(offered: Offered<T>, settings:
   return [...named, ...tools, ...library].filter((each) => listed.has(each));
 }
 
-/** Which capabilities could come into the list, so that no more than those are read. */
+/** Bounds the capabilities that are read to those that can be listed. */
 export function choiceFor({ exposure, maxListedTools, pinned }: ExposureSettings): ListingChoice {
   const names = pinned.filter((each) => each.startsWith(CAPABILITY_PREFIX)).map(parseCallName);
   if (exposure === "full" || names.includes("*")) return { limit: undefined, pinned: names };

@@ -1,12 +1,12 @@
 import type { Surface } from "./surface.ts";
 import { explainName } from "./wire-names.ts";
 
-/** How the names that clients get came about, where that is not plain to see. */
+/** Explains the names that clients get, where punctuation alone does not. */
 export interface NameReport {
-  /** Tools of servers that can be called. */
+  /** The number of callable tools of servers. */
   readonly offered: number;
   readonly hidden: readonly { readonly tool: string; readonly reason: string }[];
-  /** Tools whose listed name is not just their own with other punctuation. */
+  /** Tools whose listed name differs from their own by more than punctuation. */
   readonly renamed: readonly { readonly tool: string; readonly name: string; readonly reason: string }[];
 }
 

@@ -15,9 +15,9 @@ type NameResolution =
   | { readonly kind: "unknown" };
 
 export interface NameTable {
-  /** What is listed: legal in every client, distinct, and the same after a restart. */
+  /** The listed name: legal in every client, distinct, and the same after a restart. */
   wireName(canonical: string): string;
-  /** Accepts the canonical name, the wire name, and what a client may have made of either. */
+  /** Accepts the canonical name, the wire name, and other spellings of either. */
   resolve(name: string): NameResolution;
 }
 
@@ -102,7 +102,7 @@ export function capabilityWireName(canonical: string): string {
   return plain.length <= LONGEST_WIRE_NAME ? plain : withHash(plain, canonical);
 }
 
-/** The canonical name that a listed one stands for; undefined for one that was cut, and the letters it still has. */
+/** Reverses `capabilityWireName`. A name that was cut yields the letters it still has in `cut`. */
 export function readCapabilityName(name: string): { readonly canonical: string; readonly cut: string | undefined } {
   const at = name.indexOf("@");
   const wire = at < 0 ? name : name.slice(0, at);
@@ -149,7 +149,7 @@ function shortHash(text: string): string {
   return Array.from(digest.subarray(0, HASH_LENGTH), (byte) => BASE32.charAt(byte % BASE32.length)).join("");
 }
 
-/** How a client may spell a name it was given: in other case, with other punctuation. */
+/** Folds case and punctuation, which clients change in names they are given. */
 export function fold(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
 }

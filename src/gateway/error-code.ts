@@ -1,7 +1,7 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { PmlError } from "../base/errors.ts";
 
-/** What kind of error it is, for records and traces. */
+/** Names the kind of an error, for records and traces. */
 export function errorCode(error: unknown): string {
   if (error instanceof ProtocolError) return String(error.code);
   if (error instanceof PmlError) return error.code;

@@ -18,16 +18,16 @@ interface DirectCall {
   readonly definition: { readonly annotations?: EffectHints | undefined };
   readonly args: JsonObject;
   readonly caller: Pick<RunCaller, "principal" | "client" | "ask">;
-  /** A person has been asked about this very call, which goes on after a question of its server. */
+  /** A person was asked about this very call, before its server asked a question of its own. */
   readonly wasAsked: boolean;
 }
 
-/** Resolves when the call may be made; rejects with what the agent is told. */
+/** Resolves when the call may be made; rejects with the error the agent sees. */
 export type PermitCall = (call: DirectCall) => Promise<void>;
 
 /**
- * Only what somebody wrote down counts here. Clients ask their users before they call a tool, so a tool
- * that merely changes something is not asked about a second time.
+ * Applies written rules only. Clients ask their users before they call a tool, so an effect alone is not asked about
+ * a second time.
  */
 export function createPermitCall(permissions: Permissions, scope: Scope): PermitCall {
   return async (call) => {

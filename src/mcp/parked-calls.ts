@@ -11,7 +11,7 @@ interface PendingQuestion {
   answer(response: Record<string, unknown>): void;
 }
 
-/** A call that outlives the exchange it began in: it may stop at a question and go on with the answer. */
+/** A call that outlives the exchange it began in: it stops at a question and resumes with the answer. */
 class ParkedCall {
   #id: string | undefined;
   readonly #result: Promise<CallResult>;
@@ -25,12 +25,12 @@ class ParkedCall {
     this.#result.catch(() => undefined); // awaited by the exchange that resumes the call, if one does
   }
 
-  /** Only calls that ask something need one. */
+  /** Created on demand: most calls ask nothing. */
   get id(): string {
     return (this.#id ??= randomUUID());
   }
 
-  /** The result or the next question, whichever comes first. The caller's signal counts only meanwhile. */
+  /** Resolves with the result or the next question. Listens to the caller's signal only meanwhile. */
   async next(signal: AbortSignal): Promise<ExchangeOutcome> {
     const abort = (): void => this.cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
@@ -65,7 +65,7 @@ class ParkedCall {
 const PARKED_MS = 10 * 60 * 1000;
 const MOST_PARKED = 256;
 
-/** Calls that wait for an answer of a person. One that never comes ends the call. */
+/** Holds calls that wait for a person's answer, and ends those that wait too long. */
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
@@ -76,7 +76,7 @@ export class ParkedCalls {
     return this.#await(new ParkedCall(run), signal);
   }
 
-  /** undefined: the call is not there any more; it ended, expired, or ran in another process. */
+  /** Resolves with undefined where the call ended, expired, or ran in another process. */
   async resume(id: string, answer: Record<string, unknown>, signal: AbortSignal): Promise<ExchangeOutcome | undefined> {
     const call = this.#calls.get(id);
     if (call === undefined) return undefined;

@@ -20,7 +20,7 @@ import type { PassedMeta } from "./server/trace-call.ts";
 /** Travels with a question and comes back with its answer, sealed. */
 export type RequestState =
   | { readonly kind: "parked"; readonly call: string }
-  /** The server's own state, of a server that speaks the current protocol itself, and the call it belongs to. */
+  /** The state of a server that speaks the current protocol itself, and the call it belongs to. */
   | { readonly kind: "upstream"; readonly state: string; readonly call?: string };
 
 /** A request for a server behind the gateway. */

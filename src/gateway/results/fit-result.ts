@@ -9,20 +9,20 @@ import { type TruncatedResult, truncateResult } from "./truncate-result.ts";
 
 export interface SizedResult {
   readonly result: CallToolResult;
-  /** Roughly: the characters in it. */
+  /** An estimate: the number of its characters. */
   readonly size: number;
   /** `server:tool`. */
   readonly tool: string;
   readonly outputSchema: Tool["outputSchema"];
-  /** For what a client shows, which is either content or structured content; 0 for no limit. */
+  /** Limits content and structured content, of which a client shows one; 0 for no limit. */
   readonly maxBytes: number;
-  /** The setting that says so. */
+  /** The setting that has the limit. */
   readonly limitName: string;
 }
 
 export interface FitParts {
   readonly results: KeptResults;
-  /** Whose result it is. */
+  /** The principal who may read the result. */
   readonly principal: string | undefined;
   readonly ttlSeconds: number;
   readonly log: Logger;
@@ -33,21 +33,21 @@ export const GET_TASK_RESULT = "pml_get_task_result";
 /** An escaped control character, the longest that JSON makes of one. */
 const MOST_BYTES_PER_CHARACTER = 6;
 const FAR_BEYOND = 4;
-/** For the note about what is missing. */
+/** Reserved for the note that says what is missing. */
 const NOTE_BYTES = 1_500;
 const CUTS_NAMED = 5;
 const LONGEST_PATH = 80;
 const LONGEST_REASON = 300;
 
 /**
- * Results within the limit pass as they are. Of larger ones clients get as much as fits and a handle to
- * the rest; when that cannot be kept, they get as much as fits and are told so.
+ * Passes results within the limit unchanged. Cuts larger ones to fit and adds a handle to the whole, or a note where
+ * the whole could not be stored.
  */
 export async function fitResult(sized: SizedResult, parts: FitParts): Promise<CallToolResult> {
   const { result, size, maxBytes } = sized;
   if (maxBytes === 0 || size * MOST_BYTES_PER_CHARACTER <= maxBytes) return result;
   const { structuredContent, ...shown } = result;
-  // Measuring all of it is faster, measuring up to a limit is sooner done with what is far beyond.
+  // Serialising is faster than counting, except for a value far beyond the limit, where counting stops early.
   const limit = size < FAR_BEYOND * maxBytes ? Infinity : maxBytes;
   if (Math.max(jsonBytes(shown, limit), jsonBytes(structuredContent ?? null, limit)) <= maxBytes) return result;
   const text = toResultText(result);
@@ -77,7 +77,7 @@ async function keep(
   }
 }
 
-/** Where the part that was not shown begins, when a plain text was cut. */
+/** Finds the byte at which the omitted part of a plain text begins. */
 function findContinuation(text: string, cuts: readonly Cut[]): number {
   const cut = cuts.find(({ path }) => path === "content[0].text");
   return cut === undefined ? 0 : Buffer.byteLength(text.slice(0, cut.kept));
@@ -86,7 +86,7 @@ function findContinuation(text: string, cuts: readonly Cut[]): number {
 interface Circumstances extends SizedResult {
   readonly totalBytes: number;
   readonly kept: Keeping;
-  /** Where to read on. */
+  /** The byte to read on from. */
   readonly offset: number;
 }
 
@@ -101,7 +101,7 @@ function addNote(truncated: TruncatedResult, circumstances: Circumstances): Call
   return {
     ...result,
     content: [...result.content, { type: "text", text }],
-    // Clients refuse a result without the structure it promised, unless it is an error; then nobody could read on.
+    // Clients refuse a result without the structure it promised, unless it is an error.
     ...(structureLost && outputSchema !== undefined ? { isError: true } : {}),
     _meta: { ...result._meta, "dev.pml/truncated": { total_bytes: totalBytes, ...handle } },
   };
@@ -136,12 +136,12 @@ function describeCut({ path, kept, of, unit }: Cut): string {
 
 async function createValidator(schema: SizedResult["outputSchema"]): Promise<(value: unknown) => boolean> {
   if (schema === undefined) return () => true;
-  // Loaded when it is needed: most results are short.
+  // Loaded on demand: most results are short.
   const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/server/validators/ajv");
   try {
     const validate = new AjvJsonSchemaValidator().getValidator(schema as JsonSchemaType);
     return (value) => validate(value).valid;
   } catch {
-    return () => true; // a schema that cannot be read keeps nobody from anything
+    return () => true; // a schema that cannot be compiled refuses nothing
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How many bytes a value has as JSON. Beyond the limit only that it has more: whoever asks whether
- * something fits need not wait until megabytes are measured.
+ * Counts the bytes of a value as JSON. Stops beyond the limit, so that a check whether something fits never measures
+ * megabytes.
  */
 export function jsonBytes(value: unknown, limit = Infinity): number {
   if (limit === Infinity) return Buffer.byteLength(JSON.stringify(value));

@@ -11,7 +11,7 @@ import {
   type ResultRow,
 } from "./result-store.ts";
 
-/** What is kept of a call that belongs to no run of a program. */
+/** A long result of a call outside of any run. */
 export type CallResultText = Pick<NewResult, "tool" | "principal" | "status" | "contentType" | "text">;
 
 export interface KeptResult extends ResultKey {
@@ -19,10 +19,10 @@ export interface KeptResult extends ResultKey {
 }
 
 export interface PageRequest extends OwnedKey {
-  /** Bytes of the form asked for. */
+  /** In bytes of the requested format. */
   readonly offset: number;
   readonly limit: number;
-  /** `pretty` indents what is JSON. */
+  /** `pretty` indents JSON. */
   readonly format: "raw" | "pretty";
 }
 
@@ -33,7 +33,7 @@ interface ResultPage extends Omit<ResultRow, "bytes"> {
   readonly nextOffset: number | undefined;
 }
 
-/** Results that were too large to be handed over at once, kept for a while to be read in pages. */
+/** Stores results that were too large to send at once, for reading in pages until they expire. */
 export interface KeptResults {
   keep(result: CallResultText, seconds: number): Promise<KeptResult>;
   readPage(request: PageRequest): Promise<ResultPage>;
@@ -62,7 +62,7 @@ export function createKeptResults(db: Db, scope: Scope): KeptResults {
   };
 }
 
-/** Whole characters only: what is cut off at the end comes with the next page. */
+/** Cuts at whole characters; the next page has the rest. */
 function toPage(row: Omit<ResultRow, "bytes">, asked: number, bytes: Buffer): ResultPage {
   const start = bytes.findIndex((byte) => !isContinuation(byte));
   const offset = asked + Math.max(0, start);
@@ -76,7 +76,7 @@ function isContinuation(byte: number): boolean {
   return (byte & 0b1100_0000) === 0b1000_0000;
 }
 
-/** Whether the character that ends here is all there. */
+/** Whether the bytes end with a complete character. */
 function isComplete(bytes: Buffer, end: number): boolean {
   let lead = end - 1;
   while (lead > 0 && isContinuation(bytes[lead] ?? 0)) lead -= 1;

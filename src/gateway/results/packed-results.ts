@@ -1,7 +1,7 @@
-/** Under which task the short results of a run are kept together; no task has this name. */
+/** The task id under which a run's short results are stored together; no task has this name. */
 export const PACKED_TASK = "*";
 
-/** Longer ones have a row of their own. */
+/** A longer result has a row of its own. */
 export const LONGEST_PACKED = 4_096;
 
 export interface PackedResult {

@@ -11,7 +11,7 @@ export interface ResultKey {
 }
 
 export interface OwnedKey extends ResultKey {
-  /** Who alone may read it; undefined is the owner of the gateway. */
+  /** The only principal who may read it; undefined is the owner of the gateway. */
   readonly principal: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ResultRow {
   readonly contentType: ContentType;
   readonly totalBytes: number;
   readonly expiresAt: Date;
-  /** The bytes that were asked for; null when they are not kept any more. */
+  /** The requested bytes; null once they have expired. */
   readonly bytes: Buffer | null;
 }
 
@@ -61,7 +61,7 @@ export interface Stretch {
   readonly limit: number;
 }
 
-/** A stretch of a result, or without one all of it. */
+/** A range of a result; the whole result by default. */
 export async function findResult(
   db: Db,
   { org, project }: Scope,
@@ -94,7 +94,7 @@ export async function findResult(
   };
 }
 
-/** Once the bytes are gone nobody knows which tasks there were; then whatever is asked for has expired. */
+/** Expired bytes no longer tell which tasks there were, so any task of the run counts as expired. */
 function unpack(
   { bytes, expires_at: expiresAt }: { readonly bytes: Buffer | null; readonly expires_at: Date },
   task: string,

@@ -5,8 +5,8 @@ import type { CallResultText } from "./kept-results.ts";
 export type ResultText = Pick<CallResultText, "contentType" | "text">;
 
 /**
- * A result as one text that can be read in pages, without loss: what is only a text as that text, what is
- * only structured content as its JSON, and anything else as the JSON of the whole.
+ * Turns a result into one text that can be read in pages without loss: a text as it is, structured content as its
+ * JSON, anything else as the JSON of the whole.
  */
 export function toResultText(result: CallToolResult): ResultText {
   const { content, structuredContent, isError: _status, resultType: _kind, ...extras } = result;
@@ -23,7 +23,7 @@ export function toResultText(result: CallToolResult): ResultText {
   return { contentType: "application/json", text: JSON.stringify(result) };
 }
 
-/** Whether a text says just what a value does. Most servers write it in one of two ways, which is soon seen. */
+/** Whether a text is the JSON of a value. Tries the two usual formattings first. */
 export function isJsonOf(text: string, value: unknown): boolean {
   if (text === JSON.stringify(value) || text === JSON.stringify(value, null, 2)) return true;
   try {

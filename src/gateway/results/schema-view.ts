@@ -1,8 +1,8 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What a JSON Schema says of one place in a value, as far as it matters to whoever leaves things out. */
+/** Reads the constraints of a JSON Schema that limit which parts of a value can be left out. */
 export interface SchemaView {
-  /** Keys that must stay; of alternatives, those of each. */
+  /** Required keys, of every alternative. */
   readonly required: ReadonlySet<string>;
   property(key: string): SchemaView;
   readonly items: SchemaView;
@@ -33,7 +33,7 @@ function createView(root: unknown, nodes: readonly unknown[]): SchemaView {
   };
 }
 
-/** The schema itself, what it refers to, and its alternatives, as one list. */
+/** Lists the schema itself, its references and its alternatives. */
 function expand(root: unknown, node: unknown, depth: number): Schema[] {
   const schema = asSchema(node);
   if (schema === undefined || depth > DEEPEST_REFERENCE) return [];

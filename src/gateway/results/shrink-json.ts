@@ -2,9 +2,9 @@ import { allot } from "./allot.ts";
 import { jsonBytes } from "./json-size.ts";
 import { type SchemaView, viewSchema } from "./schema-view.ts";
 
-/** Something that was left out, and where. */
+/** An omission and its place. */
 export interface Cut {
-  /** As one would write it in code: `items[3].text`. */
+  /** In the notation of code: `items[3].text`. */
   readonly path: string;
   readonly kept: number;
   readonly of: number;
@@ -18,16 +18,16 @@ export interface Shrunk {
 
 export interface ShrinkOptions {
   readonly maxBytes: number;
-  /** Where the value stands in something larger. */
+  /** The value's path in a larger one. */
   readonly path?: string;
   /**
-   * What the value has to fit afterwards: then required keys stay and nothing is put in the place of what
-   * is missing. Without one, lists and objects say themselves what they lack.
+   * Constrains the shrunk value: required keys stay, and no note replaces an omission. Without a schema, lists and
+   * objects say themselves what they lack.
    */
   readonly schema?: unknown;
 }
 
-/** The same value with less in it: long texts and lists are cut, large objects lose keys, all else stays. */
+/** Cuts long texts and lists and drops keys of large objects; everything else stays. */
 export function shrinkJson(value: unknown, { maxBytes, path = "", schema }: ShrinkOptions): Shrunk {
   const shrinker = new Shrinker(schema !== undefined);
   const shrunk = shrinker.shrink(value, maxBytes, { path, schema: viewSchema(schema) });
@@ -41,7 +41,7 @@ interface Place {
 
 /** Cutting an id or a date saves nothing and breaks it. */
 const SHORT_TEXT_BYTES = 64;
-/** Below this an object or list says only how large it is. */
+/** Below this size, an object or list is replaced by a note of its length. */
 const SMALLEST_CONTAINER_BYTES = 64;
 const SUMMARY_BYTES = 24;
 const MARKER_BYTES = 40;
@@ -85,7 +85,7 @@ class Shrinker {
       shrink: (item, room, index) => this.shrink(item, room, { path: `${path}[${index}]`, schema: schema.items }),
     });
     if (kept.length === items.length) return kept;
-    this.#forget(`${path}[${kept.length}]`); // that one was shrunk and had no room all the same
+    this.#forget(`${path}[${kept.length}]`); // the last item was shrunk and still had no room
     this.#note({ path, kept: kept.length, of: items.length, unit: "items" });
     return this.#strict ? kept : [...kept, `… ${items.length - kept.length} more items`];
   }
@@ -108,7 +108,7 @@ class Shrinker {
     return Object.fromEntries([...shrunk, ...marker]);
   }
 
-  /** All of them, unless there are so many that not even the beginnings of their values have room. */
+  /** Keeps all keys, unless there are so many that not even the beginnings of their values have room. */
   #chooseKeys(entries: readonly [string, unknown][], room: number, required: ReadonlySet<string>): [string, unknown][] {
     const least = ([key, item]: [string, unknown]): number => jsonBytes(key) + 2 + this.#leastBytes(item);
     let left = room;
@@ -141,10 +141,10 @@ export interface Filling<T> {
   readonly shrink: (item: T, room: number, index: number) => T;
 }
 
-/** With up to this many items each gets its share; of more, the first ones are kept whole where they can be. */
+/** Up to this number, items share the room evenly; of a longer list the first ones stay whole where possible. */
 const FEW_ITEMS = 8;
 
-/** As many of the items as fit, from the first on; large ones are shrunk. */
+/** Keeps as many items as fit, from the first on, and shrinks large ones. */
 export function fillInOrder<T>({ items, room, shrink }: Filling<T>): T[] {
   const sizeOf = (item: T): number => jsonBytes(item, Math.max(0, room));
   const shares = items.length <= FEW_ITEMS ? allot(items.map(sizeOf), room - items.length) : undefined;
@@ -161,7 +161,7 @@ export function fillInOrder<T>({ items, room, shrink }: Filling<T>): T[] {
   return kept;
 }
 
-/** The beginning of a text, and how much is missing, in so many bytes of JSON. */
+/** Cuts a text to a number of bytes of JSON, the note about the rest included. */
 export function cutText(text: string, maxBytes: number): { shown: string; kept: number } {
   const shownOf = (kept: number): string => `${text.slice(0, kept)}… [${text.length - kept} more characters]`;
   let fits = 0;

@@ -18,8 +18,8 @@ export interface TruncatedResult {
 }
 
 /**
- * The same result, shorter: still valid, every part begun, nothing cut in two that is of use only whole.
- * Content and structured content may have so many bytes each, since clients show one or the other.
+ * Shortens a result so that it stays valid and every part is begun; a part that is useful only whole is never cut.
+ * Content and structured content get the limit each, because clients show one or the other.
  */
 export function truncateResult(result: CallToolResult, options: TruncateOptions): TruncatedResult {
   const { content, structuredContent, ...rest } = result;
@@ -38,10 +38,10 @@ export function truncateResult(result: CallToolResult, options: TruncateOptions)
 type Extras = Omit<CallToolResult, "content" | "structuredContent">;
 
 const LARGEST_EXTRA_SHARE = 1 / 16;
-/** Around the text of a block. */
+/** The overhead of a text block. */
 const BLOCK_BYTES = 32;
 
-/** What else a result has is small, unless somebody put the data there. */
+/** Cuts other members only where they are large; usually they are small. */
 function keepSmall(extras: Extras, maxBytes: number): { kept: Extras; cuts: Cut[] } {
   const large = Object.entries(extras).filter(([, value]) => jsonBytes(value, maxBytes) > maxBytes);
   const names = new Set(large.map(([name]) => name));
@@ -52,9 +52,9 @@ function keepSmall(extras: Extras, maxBytes: number): { kept: Extras; cuts: Cut[
 }
 
 interface Structured {
-  /** Empty where nothing short is allowed. */
+  /** Empty where the schema allows nothing short. */
   readonly part: Pick<CallToolResult, "structuredContent">;
-  /** The content with what the structured one says as text. */
+  /** The content, with a text that mirrors the structured content. */
   readonly content: readonly ContentBlock[];
   readonly cuts: readonly Cut[];
 }
@@ -76,7 +76,7 @@ function shrinkStructured(
   return { part, content: withText(JSON.stringify(value)), cuts };
 }
 
-/** Which block says the same as the structured content, or where one that does so belongs. */
+/** Finds the block that mirrors the structured content, or the place where such a block belongs. */
 function findMirror(content: readonly ContentBlock[], structuredContent: unknown): number | undefined {
   const texts = content.flatMap((block, index) => (block.type === "text" ? [{ index, text: block.text }] : []));
   const [only, ...others] = texts;
@@ -134,7 +134,7 @@ function describeBlock(block: ContentBlock): string {
   return "mimeType" in block && block.mimeType !== undefined ? `${block.type} ${block.mimeType}` : block.type;
 }
 
-/** A text that is JSON stays JSON. */
+/** Shortens JSON in a text as JSON. */
 function shrinkText(text: string, maxBytes: number, path: string): { text: string; cuts: readonly Cut[] } {
   const parsed = parseJson(text);
   if (typeof parsed === "object" && parsed !== null) {
@@ -146,10 +146,10 @@ function shrinkText(text: string, maxBytes: number, path: string): { text: strin
   return { text: shown, cuts: [{ path, kept, of: text.length, unit: "characters" }] };
 }
 
-/** How much of the room JSON may take when it stands in a text, where its quotes are escaped. */
+/** The share of the room for JSON in a text, whose quotes are escaped. */
 const TEXT_SHARES = [0.85, 0.7, 0.5];
 
-/** Shrinks a value so that it also fits as a text; if it can. */
+/** Shrinks a value so that its escaped text fits too, where possible. */
 function shrinkWithText(value: unknown, options: ShrinkOptions): Shrunk {
   let shrunk: Shrunk = { value, cuts: [] };
   for (const share of TEXT_SHARES) {

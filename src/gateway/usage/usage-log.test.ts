@@ -28,7 +28,7 @@ describe.each(engines)("usage log on %s", (engine) => {
       usage.record({ ...use, tool: "echo", server: "chaos", outcome: "timeout" });
       usage.record({ ...use, tool: "echo", server: "chaos", outcome: "cancelled" });
     }
-    // what the index learns from: only calls that say something about the tool
+    // discovery learns only from calls that say something about the tool
     expect(await client.db.selectFrom("discovery_tally").select(["subject", "uses", "successes"]).execute()).toEqual([
       { subject: "chaos:echo", uses: 2, successes: 1 },
     ]);
@@ -132,5 +132,5 @@ test("while the database does not answer, no more than one write waits for the o
     for (const end = Date.now() + 1_000; Date.now() < end; await pause(1)) usage.record({ ...use, tool: "echo" });
   }
   expect(attempts).toBeGreaterThan(1);
-  expect(attempts).toBeLessThan(7); // one in 400 ms, one that waits, and the last
+  expect(attempts).toBeLessThan(7); // one in 400 ms, one queued, and the last
 });

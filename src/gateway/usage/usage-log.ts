@@ -16,14 +16,14 @@ export interface UsageLogParts {
   readonly log: Logger;
 }
 
-/** What a kill -9 can lose: calls of the last moments before it, never ones before that. */
+/** Bounds the records that a kill -9 can lose. */
 const WRITE_AFTER_MS = 100;
-/** A pause as long as this is a good moment: in the middle of several calls, writing takes a processor from the next one. */
+/** Writing between calls would take a processor from the next one, so it waits for a pause of this length. */
 const PAUSE_MS = 20;
 const ROWS_PER_WRITE = 1_000;
 const MOST_KEPT = 20_000;
 
-/** Keeps the database out of the way of calls: their rows are written in batches, shortly after. */
+/** Writes records behind the calls, in batches. */
 export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog {
   let waiting: ToolUse[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -31,8 +31,8 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
   let writing = Promise.resolve();
 
   const write = async (): Promise<void> => {
-    timer = undefined; // not before: until then this write waits for the one under way, and no other does
-    // What comes meanwhile waits in its turn: under load there would be no end, and a statement for each call.
+    timer = undefined; // only now: until then this write is the one that is queued
+    // Records that arrive meanwhile go into the next batch; otherwise each call would be a statement under load.
     for (let left = waiting.length; left > 0; left -= ROWS_PER_WRITE) {
       const batch = waiting.slice(0, Math.min(left, ROWS_PER_WRITE));
       await insertToolUses(client, scope, batch);
@@ -46,7 +46,7 @@ export function createUsageLog({ client, scope, log }: UsageLogParts): UsageLog 
     }
     latest = performance.now() + WRITE_AFTER_MS - PAUSE_MS;
     timer = setTimeout(() => {
-      latest = 0; // it has fired, and is not to be started again
+      latest = 0; // the timer has fired and is not started again
       writing = writing.then(write).catch((error: unknown) => {
         log.error(
           { error: String(error), waiting: waiting.length },

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Asker, OWNER } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
 
-/** How a tool was used, by everybody or by whoever asks. */
+/** Figures of a tool's use, of all principals or of the asking one. */
 export interface ToolFigures {
   readonly server: string;
   readonly tool: string;
@@ -40,7 +40,7 @@ export async function readToolFigures(db: Db, { scope, principal }: Asker, since
   }));
 }
 
-/** The least id that a call recorded from then on can have: a call is given its id when it is over. */
+/** The least id of a call recorded from that time on; ids are assigned when calls end. */
 function firstIdAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

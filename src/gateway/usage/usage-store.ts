@@ -3,12 +3,12 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { DatabaseClient, Db } from "../../db/client.ts";
 
-/** One call of a tool, whatever became of it. */
+/** One call of a tool and its outcome. */
 export interface ToolUse {
   readonly server: string;
   readonly tool: string;
   readonly client: string | undefined;
-  /** The run it was made in. */
+  /** The run whose program made the call. */
   readonly runId?: string;
   /** undefined: the owner, with the local token or over stdio. */
   readonly principal?: Principal | undefined;
@@ -20,7 +20,7 @@ export interface ToolUse {
   readonly calledAt: Date;
 }
 
-/** A column is one value: one for each of its fields would cost the engine several times as much. */
+/** Sends each column as one array: one parameter per field would cost the engine several times as much. */
 const INSERT_USES = `
     WITH uses AS (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::uuid[], $9::text[],
         $10::text[], $11::double precision[], $12::bigint[], $13::bigint[], $14::timestamptz[], $15::jsonb[])
@@ -43,7 +43,7 @@ const INSERT_USES = `
     SELECT $1::text, $2::text, id, at, principal, 'tool.call', server || ':' || tool, outcome,
       coalesce(details, jsonb_build_object('client', client)) FROM uses`;
 
-/** Each use is a row of its own and, in the same statement, an entry of the audit log. */
+/** Inserts a row of usage and an entry of the audit log for each call, in one statement. */
 export async function insertToolUses(
   client: Pick<DatabaseClient, "db" | "executePrepared">,
   { org, project }: Scope,
@@ -75,7 +75,7 @@ export async function insertToolUses(
   ]);
 }
 
-/** In most batches some columns have nothing in them; to the engine no array at all is as good as one of nothing, and shorter. */
+/** Sends null instead of an array of nulls, which means the same to the engine and is shorter. */
 function toColumn(values: readonly unknown[]): readonly unknown[] | null {
   return values.every((value) => value === undefined) ? null : values;
 }
@@ -84,7 +84,7 @@ function toColumn(values: readonly unknown[]): readonly unknown[] | null {
 export async function insertPrincipals(db: Db, org: string, principals: readonly Principal[]): Promise<void> {
   const callers = new Map(principals.map((principal) => [principal.id, principal]));
   if (callers.size === 0) return;
-  // in one order everywhere, or two gateways could wait for each other
+  // one order everywhere, or two gateways could deadlock
   const ordered = [...callers.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const values = ordered.map(({ id, subject, issuer, clientId }) => ({
     org,
@@ -100,7 +100,7 @@ export async function insertPrincipals(db: Db, org: string, principals: readonly
     .execute();
 }
 
-/** What the audit log has when it is more than the client; JSON in an array is costly to write and to read. */
+/** Details of the audit log beyond the client's name, which needs no JSON. */
 function unusualDetails({ client, errorCode, principal }: ToolUse): string | undefined {
   if (!errorCode && principal === undefined) return undefined;
   return JSON.stringify({
@@ -110,10 +110,10 @@ function unusualDetails({ client, errorCode, principal }: ToolUse): string | und
   });
 }
 
-/** A client may ask for a tool by any text; what an index can hold of it identifies it well enough. */
+/** Cuts a tool's name to what an index can hold; clients may send any text. */
 const LONGEST_NAME = 500;
 
-/** One call under an impossible name must not keep all calls from being recorded. */
+/** Replaces unstorable characters, so that one impossible name does not fail the whole batch. */
 function toStorable(use: ToolUse): ToolUse {
   return {
     ...use,

@@ -10,16 +10,16 @@ const MEANING: Record<QuotaName, string> = {
   subscriptions: "Too many resources are watched",
 };
 
-/** What one principal has under way and open over HTTP. */
+/** The requests and streams that one principal has open over HTTP. */
 export interface Account {
   /**
-   * Requests that wait for their answer. Cancelling one, or answering what it asked, takes no place: it
-   * is what sets places free.
+   * Requests that wait for their answer. Cancelling one, or answering its question, takes no place, because it frees
+   * one.
    */
   readonly requests: Quota;
   readonly sessions: Quota;
   readonly streams: Quota;
-  /** Lets a request in and keeps a place while it is read. Throws LimitReached. */
+  /** Admits a request and holds a place while it is read. Throws LimitReached. */
   admit(): Disposable;
 }
 
@@ -33,10 +33,10 @@ export interface AccountsOptions {
   readonly now?: () => number;
 }
 
-/** Beyond this many, those that have nothing open are forgotten. */
+/** Beyond this number, accounts with nothing open are dropped. */
 const KEPT_ACCOUNTS = 1_000;
 
-/** Holds callers to the limits of the configuration and counts how often they met one. */
+/** Holds callers to the configured limits and counts refusals. */
 export class Accounts {
   readonly #limits: LimitSettings;
   readonly #onReached: (key: LimitKey) => void;
@@ -59,7 +59,7 @@ export class Accounts {
     return account;
   }
 
-  /** For what belongs to a connection and not to a principal. */
+  /** Creates a quota of a connection, as opposed to a principal. */
   quota(name: QuotaName): Quota {
     const most = this.#limits[name];
     const retry = name === "concurrentRequests" ? { retrySeconds: 1 } : {};

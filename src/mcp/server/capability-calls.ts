@@ -8,10 +8,10 @@ import type { OwnTool } from "../own-tools/own-tool.ts";
 import type { CapabilityServer } from "../servers/capability-server.ts";
 import { capabilityWireName, fold, readCapabilityName } from "../../catalogue/wire-names.ts";
 
-/** PML's own server, as the gateway sees it. */
+/** PML's own server, as the gateway uses it. */
 export interface StandardLibrary {
   readonly serverId: string;
-  /** Those whose names never change. */
+  /** Tools with fixed names, unlike capabilities. */
   readonly tools: readonly OwnTool[];
   readonly capabilities: CapabilityServer;
 }
@@ -20,12 +20,12 @@ const INVALID_PARAMS = -32_602;
 const CAPABILITY_NAME = /^cap(?::|__)/;
 const ALIKE = /^cap[^a-z0-9]/i;
 
-/** Most calls are of tools, and need not wait to hear that there is no such capability. */
+/** Spares calls of tools the lookup of a capability. */
 export function mayBeCapability(name: string): boolean {
   return ALIKE.test(name);
 }
 
-/** A name that only a capability can have, and there is none to run: the model that made it up has to read why. */
+/** Refuses a capability's name that stands for nothing, with a text for the model that made it up. */
 export class CapabilityRefused extends ProtocolError {
   constructor(message: string) {
     super(INVALID_PARAMS, message);
@@ -44,7 +44,7 @@ export interface CapabilityCallsParts {
   readonly settings: () => ExposureSettings;
 }
 
-/** Capabilities as tools of the gateway: which are listed, and what a name that a client uses means. */
+/** Lists capabilities as tools and resolves the names that clients use for them. */
 export class CapabilityCalls {
   readonly lists: CapabilityLists;
   readonly #library: StandardLibrary;
@@ -67,7 +67,7 @@ export class CapabilityCalls {
     });
   }
 
-  /** undefined where there is none of that name, which may still be a tool's. */
+  /** Undefined where no capability has the name; a tool may still have it. */
   async find(name: string, principal: string = OWNER): Promise<CapabilityTarget | undefined> {
     const asker = { scope: this.#scope, principal };
     if (CAPABILITY_NAME.test(name)) return this.#resolve(asker, name);
@@ -92,7 +92,7 @@ export class CapabilityCalls {
     return { own: { definition, call }, server: capabilities.serverId, name: canonical };
   }
 
-  /** As the registry writes it. Of a name that was cut, whichever it was cut from. */
+  /** Returns the registry's spelling, also of a name that was cut to fit the wire. */
   async #toReference(asker: Asker, name: string): Promise<string> {
     const { canonical, cut } = readCapabilityName(name);
     if (cut === undefined) return canonical;

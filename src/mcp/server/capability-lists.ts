@@ -18,7 +18,7 @@ export interface CapabilityListsParts {
 const MAX_PRINCIPALS = 100;
 const NOTHING: readonly Tool[] = [];
 
-/** The capabilities that each principal may be shown, read again when something changed. */
+/** Caches the capabilities that each principal may see, until something changes. */
 export class CapabilityLists {
   readonly #parts: CapabilityListsParts;
   readonly #listings = new BoundedMap<string, Listing>(MAX_PRINCIPALS);
@@ -28,17 +28,17 @@ export class CapabilityLists {
     this.#parts = parts;
   }
 
-  /** Everything is looked at anew from now on. */
+  /** Invalidates every list. */
   markStale(): void {
     this.#generation++;
   }
 
-  /** As they were last read. */
+  /** Returns the list as last read. */
   known(principal: string): readonly Tool[] {
     return this.#listings.get(principal)?.tools ?? NOTHING;
   }
 
-  /** As they are; the same list as before where nothing is different. */
+  /** Reads the current list; returns the same array where nothing changed. */
   async read(principal: string): Promise<readonly Tool[]> {
     const known = this.#listings.get(principal);
     const generation = this.#generation;
@@ -52,7 +52,7 @@ export class CapabilityLists {
   }
 }
 
-/** What results look like is learned with every run; that alone is no reason to read a list again. */
+/** Leaves out the output schema, which every run refines and no client needs to hear about. */
 function definitions(tools: readonly Tool[]): readonly Tool[] {
   return tools.map(({ outputSchema: _learned, ...definition }) => definition);
 }

@@ -11,34 +11,34 @@ import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "../relay.ts";
 import type { Surface, ToolNames } from "../../catalogue/surface.ts";
 
-/** The servers of open connections, which have to be told when a list changes. */
+/** The protocol servers of open connections, which are notified when a list changes. */
 export interface Connections extends Disposable {
-  /** Tools are listed as the configuration says, or as asked. */
+  /** Lists tools under the given names, by default as configured. */
   createFactories(names?: ToolNames): ServerFactories;
   readonly count: number;
 }
 
 export interface ServerFactories {
-  /** Builds a server for a connection or session, which is told until it is closed. */
+  /** Builds a server for a connection or session, which is notified until it closes. */
   readonly factory: McpServerFactory;
-  /** Builds one for a single request. It has nobody to tell, and the SDK does not close all of them. */
+  /** Builds a server for a single request, which is never notified; the SDK does not close all of them. */
   readonly requestFactory: McpServerFactory;
 }
 
 export interface ConnectionsOptions {
   readonly gateway: Gateway;
   readonly accounts: Accounts;
-  /** With which the state of questions is sealed. */
+  /** Seals the state of questions. */
   readonly secret: string;
 }
 
 export function createConnections({ gateway, accounts, secret }: ConnectionsOptions): Connections {
   const codec: RequestStateCodec<RequestState> = createRequestStateCodec<RequestState>({
     key: secret,
-    // only whoever was asked may answer
+    // only the principal who was asked may answer
     bind: ({ http }) => principalOf(http?.authInfo)?.id ?? "",
   });
-  /** With what each has seen: one that came after a change need not be told of it. */
+  /** Maps each server to the surface its client knows; one that opened after a change is not notified of it. */
   const open = new Map<McpServer, Surface>();
   const stop = gateway.onListChanged((kinds) => {
     for (const [server, seen] of open) {

@@ -3,7 +3,7 @@ import { OWNER } from "../../registry/scope.ts";
 import type { Gateway } from "./gateway.ts";
 import { capabilityWireName } from "../../catalogue/wire-names.ts";
 
-/** A tool as people look at it: everything that may be called, whether or not clients are shown it. */
+/** A callable tool for people, whether or not clients list it. */
 export interface DescribedTool extends Tool {
   readonly id: string;
   readonly listed: boolean;

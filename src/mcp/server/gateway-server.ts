@@ -29,16 +29,16 @@ import { VerbatimServer } from "./verbatim-server.ts";
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
   readonly accounts: Accounts;
-  /** How tools are listed; otherwise as the configuration says. */
+  /** How tools are named in lists; by default as configured. */
   readonly names: ToolNames | undefined;
   readonly codec: RequestStateCodec<RequestState>;
 }
 
-/** What the handlers of one connection share. */
+/** Shared by the handlers of one connection. */
 interface Serving {
   readonly gateway: Gateway;
   readonly relay: Relay;
-  /** Places for calls that are under way. */
+  /** Limits the calls under way. */
   readonly calls: Quota;
 }
 
@@ -48,7 +48,7 @@ const MOST_QUESTIONS_PER_CALL = 32;
 const INSTRUCTIONS =
   "A gateway to many tools that remembers. pml_execute runs TypeScript over all of them in one go and keeps what worked as a capability; with an intent alone it suggests what to use. Not all tools may be listed: pml_discover finds tools by what they do, and every tool it finds can be called by its callName. Long results are cut and say how to read on.";
 
-/** The SDK compares `Mcp-Param-*` headers with the arguments of tools that it knows; it knows ours by this. */
+/** Gives the SDK the schemas by which it compares `Mcp-Param-*` headers with arguments. */
 class GatewayServer extends McpServer {
   override readonly server: VerbatimServer;
   readonly #gateway: Gateway;
@@ -61,12 +61,12 @@ class GatewayServer extends McpServer {
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
     const schema = this.#gateway.findTool(name)?.inputSchema;
-    // it would search the whole schema with each call
+    // the SDK would search the whole schema with each call
     return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
 }
 
-/** The protocol's side of the gateway: one per connection, per session, per request; so it is cheap. */
+/** Creates the protocol server of one connection, session or request; it is cheap. */
 export function createGatewayServer({ gateway, accounts, names, codec }: GatewayServerOptions): McpServer {
   const mcp = new GatewayServer(
     gateway,
@@ -100,7 +100,7 @@ export function createGatewayServer({ gateway, accounts, names, codec }: Gateway
   return mcp;
 }
 
-/** In the 2025 era a client says once what it can and which log messages it wants, afterwards with each request. */
+/** Reads capabilities and log level: declared once per session in the 2025 era, with each request since. */
 function createClientReader({ server }: McpServer): ReadClient {
   let sessionLevel: LoggingLevel | undefined;
   server.setRequestHandler("logging/setLevel", ({ params }) => {

@@ -25,7 +25,7 @@ import {
 } from "../../catalogue/surface.ts";
 import type { NameTable } from "../../catalogue/wire-names.ts";
 
-/** What can change while the gateway runs. */
+/** Settings that can change while the gateway runs. */
 export interface GatewaySettings {
   readonly gateway: SurfaceSettings;
   readonly results: { readonly maxBytes: number; readonly ttlSeconds: number };
@@ -37,9 +37,9 @@ export interface GatewayOptions {
   readonly usage: UsageLog;
   readonly results: KeptResults;
   readonly settings: GatewaySettings;
-  /** Makes PML's own tools; they may ask what the gateway offers. */
+  /** Creates PML's own tools, which can read the gateway's surface. */
   readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
-  /** Asked before each call of a server's tool. */
+  /** Permits each call of a server's tool. */
   readonly permitCall: PermitCall;
   readonly scope: Scope;
   readonly log: Logger;
@@ -53,17 +53,17 @@ export interface ResolvedTarget extends Target {
 export type ResolvedTool = Pick<OfferedTool, "id" | "definition" | "maxResultBytes"> &
   (({ readonly kind: "upstream" } & ResolvedTarget) | ({ readonly kind: "own"; readonly own: OwnTool } & Target));
 
-/** Under which calls of PML's own tools are recorded. */
+/** The server under which calls of PML's own tools are recorded. */
 const OWN_SERVER = "pml";
 
 export type ListKind = "tools" | "prompts" | "resources";
 type Kind = "tool" | "prompt";
 
 const INVALID_PARAMS = -32_602;
-/** Changes that come in a bunch, as at start, are told once. */
+/** Debounces notifications: changes come in bunches, above all at start. */
 const COALESCE_MS = 250;
 
-/** What all connections share: the current surface, where things are, and calls that wait for an answer. */
+/** Shared by all connections: the current surface, name resolution, and calls that wait for an answer. */
 export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
@@ -76,7 +76,7 @@ export class Gateway implements Disposable {
   readonly #library: StandardLibrary;
   readonly #capabilities: CapabilityCalls;
   readonly #ownTools: ReadonlyMap<string, OwnTool>;
-  /** Of those who see other capabilities than the owner. */
+  /** The surfaces of principals who see other capabilities than the owner. */
   #surfaces = new Map<string, { readonly capabilities: readonly Tool[]; readonly surface: Surface }>();
   #settings: GatewaySettings;
   #surface: Surface;
@@ -132,7 +132,7 @@ export class Gateway implements Disposable {
     return [...this.#ownTools.values()];
   }
 
-  /** Takes over changed settings; clients are told if what they see changes. */
+  /** Applies changed settings; notifies clients whose list changes. */
   configure(settings: GatewaySettings): void {
     this.#settings = settings;
     this.#capabilities.lists.markStale();
@@ -140,7 +140,7 @@ export class Gateway implements Disposable {
     this.#refresh();
   }
 
-  /** What a principal is shown, or the owner, as it is at this moment. */
+  /** Lists the tools for a principal, as they are now. */
   async listTools(names?: ToolNames, principal: string = OWNER): Promise<readonly Tool[]> {
     const before = this.#capabilities.lists.known(OWNER);
     const capabilities = await this.#capabilities.lists.read(principal);
@@ -149,12 +149,12 @@ export class Gateway implements Disposable {
     return this.surface.listTools(names);
   }
 
-  /** Named capabilities that may be listed to them. */
+  /** Lists the named capabilities that a principal may see. */
   listCapabilities(principal: string): Promise<readonly Tool[]> {
     return this.#capabilities.lists.read(principal);
   }
 
-  /** Told which lists changed, once per bunch of changes. Returns what ends the subscription. */
+  /** Calls the listener with the kinds of lists that changed. Returns a function that ends the subscription. */
   onListChanged(listener: (kinds: ReadonlySet<ListKind>) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -183,7 +183,7 @@ export class Gateway implements Disposable {
     return { kind: "upstream", id, definition, maxResultBytes, ...this.#resolveTarget(id, "tool") };
   }
 
-  /** undefined where there is no such tool, or more than one. Capabilities are not looked for. */
+  /** Undefined where no tool, or more than one, has the name. Ignores capabilities. */
   findTool(name: string): Tool | undefined {
     try {
       return this.#resolveKnown(name).definition;
@@ -269,7 +269,7 @@ export class Gateway implements Disposable {
     return surface;
   }
 
-  /** Whatever became of the capabilities, clients are told if they see it. */
+  /** Reads the capabilities anew and notifies clients whose list changed. */
   #refresh(): void {
     this.listTools().catch((error: unknown) =>
       this.log.error({ error: String(error) }, "reading the capabilities failed; the next list is read anew"),

@@ -2,16 +2,16 @@ import { ProtocolError } from "@modelcontextprotocol/server";
 import type { ConfigValues } from "../../config/schema.ts";
 
 export type LimitSettings = ConfigValues["limits"];
-/** The configuration key by which a limit is known: to whoever meets it, and in the metrics. */
+/** The configuration key that names a limit in errors and metrics. */
 export type LimitKey = `limits.${keyof LimitSettings}` | "http.maxBodyBytes";
 
-/** Of the range that the protocol leaves to implementations. */
+/** From the range that the protocol leaves to implementations. */
 const SERVER_ERROR = -32_000;
 
-/** Thrown by a handler it is a JSON-RPC error; the HTTP edge makes a status of it. */
+/** Becomes a JSON-RPC error in a handler, and a status at the HTTP edge. */
 export class LimitReached extends ProtocolError {
   readonly key: LimitKey;
-  /** When to try again, where that is known. */
+  /** Seconds until a retry can succeed, where that is known. */
   readonly retrySeconds: number | undefined;
 
   constructor(key: LimitKey, value: number, { what, retrySeconds }: { what: string; retrySeconds?: number }) {
@@ -21,7 +21,7 @@ export class LimitReached extends ProtocolError {
   }
 }
 
-/** Places of which only so many may be taken. */
+/** A counting semaphore that refuses instead of waiting. */
 export class Quota {
   readonly #most: number;
   readonly #refuse: () => LimitReached;
@@ -48,7 +48,7 @@ export class Quota {
   };
 }
 
-/** An object without closures of its own: each request takes three. */
+/** An object without closures: each request creates three. */
 class Place implements Disposable {
   #places: number;
   readonly #giveBack: (places: number) => void;
@@ -64,7 +64,7 @@ class Place implements Disposable {
   }
 }
 
-/** A bucket that holds a minute's worth of requests and fills up steadily. */
+/** A token bucket that holds a minute's worth of requests. */
 export class RateLimit {
   readonly #perMinute: number;
   #left: number;
@@ -76,7 +76,7 @@ export class RateLimit {
     this.#at = now;
   }
 
-  /** undefined: the request may be made. Otherwise how many milliseconds later it could. */
+  /** Returns undefined where the request may be made, otherwise the milliseconds until it may. */
   take(now: number): number | undefined {
     this.#left = Math.min(this.#perMinute, this.#left + ((now - this.#at) / MINUTE_MS) * this.#perMinute);
     this.#at = now;

@@ -1,8 +1,8 @@
 import type { CallResult } from "../../gateway/call-tool.ts";
 
 /**
- * A resource that was read, under the URI that the client asked for instead of the server's own. A
- * result that is a question has no contents yet and stays as it is.
+ * Renames a resource's contents from the server's URI to the one the client asked for. A question has no contents
+ * and stays as it is.
  */
 export function renameContents(result: CallResult, from: string, to: string): CallResult {
   const { contents } = result;

@@ -4,13 +4,13 @@ import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import { LimitReached, type Quota } from "./principal-limits.ts";
 
-/** Subscriptions of the 2025 era: they belong to the connection, are told on it, and end with it. */
+/** Serves subscriptions of the 2025 era, which belong to a connection and end with it. */
 export function handleSubscriptions({ server }: McpServer, gateway: Gateway, places: Quota): void {
   const watched = new Map<string, Promise<AsyncDisposable>>();
   const end = async (uri: string): Promise<void> => {
     const watch = watched.get(uri);
     watched.delete(uri);
-    await (await watch?.catch(() => undefined))?.[Symbol.asyncDispose](); // it failed: whoever subscribed was told
+    await (await watch?.catch(() => undefined))?.[Symbol.asyncDispose](); // it failed, and the subscriber got the error
   };
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     const tell = (): void => void server.sendResourceUpdated({ uri }).catch(() => undefined); // the client is gone
@@ -51,8 +51,8 @@ export function namesOf(gateway: Gateway, { server, uri }: ResourceUpdate): Set<
 }
 
 /**
- * What a client of the current protocol listens to is watched as long as it does. What cannot be
- * watched (a resource that is not there, a server that is down) is left out: it never changes.
+ * Watches resources as long as a client of the current protocol listens. A resource that cannot be watched (unknown,
+ * or its server is down) is left out.
  */
 export async function watchListened(gateway: Gateway, request: unknown): Promise<AsyncDisposable> {
   const watches = await Promise.allSettled(
@@ -66,7 +66,7 @@ export async function watchListened(gateway: Gateway, request: unknown): Promise
   return stack;
 }
 
-/** The watch, together with the place that it takes. */
+/** Ties a watch to the quota it takes. */
 async function keep(place: Disposable, watch: Promise<AsyncDisposable>): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   stack.use(place);
@@ -79,7 +79,7 @@ interface Listening {
   readonly watch: Promise<AsyncDisposable>;
 }
 
-/** The same for a connection that carries many requests: a cancelled one, or its end, ends the watch. */
+/** Does the same for a connection that carries many requests: cancelling the request, or its end, ends the watch. */
 export function followListening(gateway: Gateway, accounts: Accounts, connection: Transport): Disposable {
   const streams = accounts.quota("streams");
   const open = new Map<unknown, Listening>();

@@ -4,10 +4,10 @@ import type { LanguageModel } from "../../naming/model/language-model.ts";
 import type { Ask } from "../../upstream/active-calls.ts";
 
 const textBlock = z.object({ type: z.literal("text"), text: z.string() });
-/** One block, or several since clients may answer with tools in between. */
+/** One block, or several, since clients may answer with tools in between. */
 const answered = z.object({ content: z.union([textBlock, z.array(z.unknown())]) });
 
-/** The model of a client that lends it. */
+/** Asks the model that a client lends. */
 export function createSamplingModel(ask: Ask): LanguageModel {
   return {
     source: "sampling",

@@ -10,16 +10,15 @@ export interface PassedMeta {
 
 /** A call on its way through the gateway, as one span. */
 export interface CallTrace {
-  /** What the server behind the gateway gets: what the client sent, with this span as its parent. */
+  /** The client's metadata for the upstream server, with this span as its parent. */
   readonly meta: PassedMeta;
-  /** Says what is called, once that is known. Without a name where that is data, as an address of a resource is. */
+  /** Names the span after the target. The name is left out where it is data, as the address of a resource is. */
   readonly found: (server: string, name?: string) => void;
 }
 
 /**
- * Runs a call inside a span whose parent is the one that the request names. The span says what was
- * called and what became of it, never with which arguments. Without an OpenTelemetry SDK the server
- * gets the client's trace context as it came.
+ * Runs a call inside a span whose parent is the one that the request names. The span has target and outcome, never
+ * arguments. Without an OpenTelemetry SDK the server gets the client's trace context unchanged.
  */
 export function traceCall<T extends object>(
   method: string,
@@ -52,7 +51,7 @@ export function traceCall<T extends object>(
   });
 }
 
-/** Trace context and what else clients put there; the progress token is per hop. */
+/** Passes the client's metadata on, except for the progress token, which is per hop. */
 function passMeta(
   { progressToken: _hop, ...meta }: Record<string, unknown>,
   traceparent: string | undefined,
@@ -68,7 +67,7 @@ function outcomeOf(result: { readonly isError?: unknown; readonly resultType?: u
   return result.isError === true ? "error" : "success";
 }
 
-/** The texts of errors may quote arguments, so only their kind is told. */
+/** Records the kind of an error only: its text may quote arguments. */
 function finish(span: Span, outcome: Outcome, errorType?: string): void {
   span.setAttribute("pml.outcome", outcome);
   if (errorType !== undefined) span.setAttribute("error.type", errorType);

@@ -17,7 +17,7 @@ export interface CapabilityServerParts {
   readonly scope: Scope;
   readonly engine: Pick<Engine, "execute">;
   readonly list: (asker: Asker, choice: ListingChoice) => Promise<readonly ListedCapability[]>;
-  /** What tools do, as far as that is known. */
+  /** Returns the effects of tools, as far as they are known. */
   readonly effects: (tools: readonly string[]) => Promise<ReadonlyMap<string, Effect>>;
   readonly approvalNote: (answer: RunAnswer) => Readonly<Record<string, unknown>>;
 }
@@ -43,7 +43,7 @@ export class CapabilityServer {
     return this.#parts.registry.onChange(listener);
   }
 
-  /** Names that begin like this, for those that were cut. */
+  /** Lists names with a prefix, to restore names that were cut. */
   async namesLike(asker: Asker, beginning: string): Promise<readonly string[]> {
     const query = { pattern: `${beginning}*`, limit: MOST_ALIKE };
     return (await this.#parts.registry.list(asker, query)).records.map(({ displayName }) => displayName);
@@ -108,7 +108,7 @@ const MOST_ALIKE = 200;
 const RUN_KEY = "dev.pml/run";
 const WARNINGS_KEY = "dev.pml/warnings";
 
-/** What an agent may want to know besides the result; names, never FQDNs. */
+/** Metadata for the agent besides the result; names, never FQDNs. */
 function describeRun({ capabilityName, version, workflowId, warnings }: RunAnswer): Record<string, JsonValue> {
   return {
     [RUN_KEY]: {

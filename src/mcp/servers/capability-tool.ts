@@ -4,7 +4,7 @@ import type { ListedCapability } from "../../registry/listed-capability.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import { type Effect, moreSevere } from "../../permissions/effect.ts";
 
-/** A capability as an MCP tool. `effects` has what each of its tools does; what is not in it may do anything. */
+/** Describes a capability as an MCP tool. A tool that is missing in `effects` may do anything. */
 export function toTool(capability: ListedCapability, effects: ReadonlyMap<string, Effect>): Tool {
   const { name, description, parameters, output } = capability;
   return {
@@ -16,7 +16,7 @@ export function toTool(capability: ListedCapability, effects: ReadonlyMap<string
   };
 }
 
-/** Where no parameter is known, agents are told that any will do. */
+/** Accepts any argument where no parameter is known. */
 function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
   const isKnown = parameters["type"] === "object" && Object.keys(parameters["properties"] ?? {}).length > 0;
   return (isKnown
@@ -25,8 +25,8 @@ function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
 }
 
 /**
- * Results so far looked like this; the next one may not, and clients refuse a result that breaks the
- * schema. So it is one of two, of which the other permits everything.
+ * Widens the observed schema to one of two alternatives, the other of which permits everything: clients refuse a
+ * result that breaks its schema, and the next result may differ.
  */
 function usually(output: JsonSchema): Tool["outputSchema"] {
   return { type: "object", anyOf: [output, {}] };
