@@ -34,7 +34,7 @@ export async function runTests(selection: TestSelection, run: TestRun): Promise<
     join(run.folder, "node_modules", "vitest", "vitest.mjs"),
     "run",
     ...selection.files,
-    ...(selection.names === undefined ? [] : ["-t", selection.names.source]),
+    ...(selection.names === undefined ? [] : [`--testNamePattern=${selection.names.source}`]),
     "--maxWorkers=1",
     "--reporter=json",
     `--outputFile.json=${output}`,

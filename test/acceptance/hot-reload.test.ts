@@ -36,12 +36,15 @@ test("changed servers are taken over while the daemon runs; the others keep thei
   await until("the client was told", () => connected.toolChanges.count > 0);
 });
 
-test("a file that cannot be used is logged and changes nothing; the next good one counts", async () => {
+test("a file that cannot be used is logged, changes no server and permits nothing; the next good one counts", async () => {
   const chaos = servers.chaos("chaos");
   await using home = await startGateway({ chaos });
   await home.ready("chaos");
   const pid = await home.pid("chaos");
   const log = (): string => readFileSync(join(home.path, "daemon.log"), "utf8");
+  await using connected = await connectClient(home.path);
+  const echo = (): ReturnType<typeof call> => call(connected.client, "chaos__echo", { text: "x" });
+  expect(await echo()).toEqual({ isError: false, text: "chaos: x" });
   writeFileSync(join(home.path, "pml.json"), `{ "mcpServers": { "chaos": `);
   await until("the broken file was noticed", () =>
     /pml\.json:1:\d+ is not valid JSON.*nothing was changed/.test(log()),
@@ -49,10 +52,12 @@ test("a file that cannot be used is logged and changes nothing; the next good on
   writeConfig(home.path, { mcpServers: { chaos: { ...chaos, comand: "typo" } } });
   await until("the wrong key was noticed", () => /is not a known key.*nothing was changed/.test(log()));
   expect(await home.server("chaos")).toMatchObject({ state: "ready", pid });
+  expect(await echo()).toMatchObject({ isError: true, text: expect.stringContaining("is not a known key") });
   writeConfig(home.path, { daemon: { idleMinutes: 5 }, mcpServers: { chaos, added: servers.chaos("added") } });
   await home.ready("added");
   expect(log()).toMatch(/"settings":\["daemon"\].*take effect after a restart/);
   expect(await home.pid("chaos")).toBe(pid);
+  expect(await echo()).toEqual({ isError: false, text: "chaos: x" });
 });
 
 test("how PML treats a server changes without its tools being missing for a moment", async () => {
