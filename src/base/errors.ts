@@ -5,13 +5,13 @@ export { ERRORS, EXIT } from "./error-kinds.ts";
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorDetails {
-  /** What to do next, as exact as possible: a command where there is one. */
+  /** Next step for the user, a command if there is one. */
   readonly hint?: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/** The one error class: a stable code, a message with the values in it, and what to do next. */
+/** The one error class: a stable code, a message with its values, and a hint with the next step. */
 export class PmlError extends Error {
   override readonly name = "PmlError";
   readonly code: ErrorCode;

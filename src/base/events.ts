@@ -1,12 +1,12 @@
-/** What happened inside PML, told after it was committed. The edge turns it into notifications. */
+/** Events inside PML, published after commit. The edge turns them into notifications. */
 export type PmlEvent = { readonly org: string; readonly project: string } & (
   | { readonly kind: "scope_changed" }
-  /** Of this gateway: its files say something else. */
+  /** The permission files of this gateway changed. */
   | { readonly kind: "permissions_changed" }
-  /** PML looked for names by itself: so many were given, so many wait for somebody to decide. */
+  /** A curation pass ended: numbers of names applied and of names that wait for a decision. */
   | { readonly kind: "names_suggested"; readonly applied: number; readonly waiting: number }
   | { readonly kind: "approval_requested"; readonly approvalId: string; readonly runId: string }
-  /** It is no longer pending, for whatever reason. */
+  /** The approval is no longer pending. */
   | {
       readonly kind: "approval_decided";
       readonly approvalId: string;
@@ -17,7 +17,7 @@ export type PmlEvent = { readonly org: string; readonly project: string } & (
 
 export interface EventBus {
   publish(event: PmlEvent): void;
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (event: PmlEvent) => void): () => void;
 }
 

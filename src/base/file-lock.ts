@@ -1,19 +1,19 @@
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * A lock that the kernel holds (through SQLite's file locks), so it ends with the process however the
- * process ends. A pid or a time in a file would not.
+ * A lock held by the kernel (through SQLite's file locks): it ends with the process, however that ends. A pid or a
+ * time in a file would outlive it.
  */
 export type FileLock = Disposable;
 
-/** Garbage collection would close the handle and drop the lock while its owner still works. */
+/** Keeps handles reachable: garbage collection would close them and release the locks. */
 const held = new Set<DatabaseSync>();
 
-/** Takes the lock, or returns undefined when another process (or this one) has it. */
+/** Takes the lock; returns undefined if another process, or this one, holds it. */
 export function tryFileLock(path: string): FileLock | undefined {
   const file = new DatabaseSync(path, { timeout: 0 });
   try {
-    // DELETE mode keeps no shared-memory file beside it, which readers could get in by.
+    // DELETE mode has no shared-memory file through which readers could get in.
     file.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   } catch (error) {
     file.close();

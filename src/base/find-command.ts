@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
-/** The file that a command names: itself when it is a path, otherwise the first of its name in the PATH. */
+/** Finds the file of a command: the path itself, or the first file of that name in the PATH. */
 export function findCommand(command: string, path: string, cwd = "."): string | undefined {
   if (isAbsolute(command) || /[/\\]/.test(command)) return firstRunnable([resolve(cwd, command)]);
   return firstRunnable(path.split(delimiter).map((folder) => join(folder, command)));

@@ -2,10 +2,10 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 
 export type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** A JSON Schema, as far as it is looked into; everything else in it is kept. */
+/** A JSON Schema; members that PML does not read are kept. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** An object with members, neither null nor a list. */
+/** True for objects with members, neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

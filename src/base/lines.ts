@@ -18,17 +18,17 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
 
 const LINE_FEED = 10;
 
-/** Holds back the end of a stream of bytes until its line is whole; a character may be split between two chunks. */
+/** Buffers the end of a stream of bytes until its line is complete; a character may be split between two chunks. */
 export class WholeLines {
   #parts: Buffer[] = [];
   #heldBytes = 0;
 
-  /** How much of an unfinished line is held back. */
+  /** Number of buffered bytes. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** All lines that this chunk completes, in one piece. */
+  /** Returns all lines that this chunk completes, in one buffer. */
   push(chunk: Buffer): Buffer | undefined {
     const end = chunk.lastIndexOf(LINE_FEED) + 1;
     if (end === 0) {
@@ -49,7 +49,7 @@ export class WholeLines {
   }
 }
 
-/** The lines of a piece that ends with one, as text without their line feeds. */
+/** Yields the lines of a buffer that ends with a line feed, without their line feeds. */
 export function* readLines(whole: Buffer): Generator<string> {
   let start = 0;
   for (let end = whole.indexOf(LINE_FEED); end !== -1; end = whole.indexOf(LINE_FEED, start)) {

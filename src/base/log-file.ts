@@ -2,8 +2,8 @@ import { appendFileSync, copyFileSync, mkdirSync, statSync, truncateSync } from 
 import { dirname } from "node:path";
 
 /**
- * A file of lines that cannot fill the disk: what goes beyond its limit is kept as one older file. It is emptied,
- * not renamed, so that whoever else has it open (a process's stderr) goes on writing into the current one.
+ * A file of lines that cannot fill the disk: at its limit it is copied to one older file and truncated. Renaming would
+ * leave other writers, such as a process's stderr, with the older file.
  */
 export class LogFile {
   readonly path: string;
@@ -22,7 +22,7 @@ export class LogFile {
       appendFileSync(this.path, lines, { mode: 0o600 });
       this.#size += Buffer.byteLength(lines);
     } catch {
-      // A disk that is full, or a folder that is gone, must not stop what is being told about.
+      // A full disk or a missing folder must not stop the work that is logged.
     }
   }
 

@@ -6,9 +6,9 @@ export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly file: string | undefined;
-  /** Also to stderr; without a file it goes there anyway. */
+  /** Writes to stderr too; without a file it is the only target. */
   readonly stderr?: boolean;
-  /** Values that must never be written, whatever field they turn up in. */
+  /** Values that are redacted in every field. */
   readonly secrets: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const STDERR = 2;
 const HIDDEN = "[redacted]";
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 
-/** One JSON object a line, to stderr or a file or both; stdout belongs to the protocol. */
+/** Logs one JSON object per line, to stderr, a file or both; stdout belongs to the protocol. */
 export function createLogger({ level, file: path, stderr = path === undefined, secrets }: LogOptions): Logger {
   const file = path === undefined ? undefined : new LogFile(path, LARGEST_LOG_BYTES);
   const screen = stderr ? destination({ dest: STDERR, sync: true }) : undefined;
@@ -29,7 +29,7 @@ export function createLogger({ level, file: path, stderr = path === undefined, s
       hooks: { streamWrite: (line) => redact(line, secrets) },
     },
     {
-      // Written at once, so that the last lines before a crash are there to be read.
+      // Synchronous, so that the last lines before a crash are written.
       write(line: string) {
         file?.write(line);
         screen?.write(line);

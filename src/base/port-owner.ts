@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Who listens on a port, as "node, pid 123", where the system tells (Linux, same user). */
+/** Describes the process that listens on a port, as "node, pid 123"; undefined outside Linux and for other users' processes. */
 export function describePortOwner(port: number): string | undefined {
   const inode = findListeningInode(port);
   if (inode === undefined) return undefined;
@@ -28,7 +28,7 @@ function hasSocket(pid: string, inode: string): boolean {
   return descriptors.some((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === `socket:[${inode}]`);
 }
 
-/** Other users' processes and vanished ones cannot be read, and need not be. */
+/** Returns undefined for what cannot be read: other users' processes and exited ones. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

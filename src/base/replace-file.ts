@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, realpathSync, renameSync, rmSync, stat
 import { dirname } from "node:path";
 
 /**
- * Replaces what a file holds at once: whoever reads it gets the old or the new, never a part. A link stays
- * a link, its target is replaced; the owner stays, and the mode unless one is given.
+ * Replaces the content of a file atomically: readers see the old or the new content, never a part. Replaces the target of a
+ * symbolic link, not the link; keeps the owner, and the mode unless one is given.
  */
 export function replaceFile(path: string, content: string | Uint8Array, mode?: number): void {
   const real = resolveLink(path);
@@ -21,7 +21,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode?: n
   }
 }
 
-/** Where a file really is; the path itself when there is none yet. */
+/** Resolves symbolic links; returns the path itself if there is no file yet. */
 export function resolveLink(path: string): string {
   try {
     return realpathSync(path);

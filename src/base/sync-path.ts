@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Brings a file to disk, or what a folder says is in it. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export function syncPath(path: string): void {
   const fd = openSync(path, "r");
   try {

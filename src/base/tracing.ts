@@ -11,7 +11,7 @@ import {
 
 export const tracer = trace.getTracer("pml");
 
-/** Whether there is an OpenTelemetry SDK in the process; without one spans would be made for nobody, two for each call. */
+/** True if an OpenTelemetry SDK is in the process; without one no spans are created. */
 export function isTracing(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer("pml") !== undefined;
@@ -41,7 +41,7 @@ export function traced<T>(
   });
 }
 
-/** What carries a trace from process to process: HTTP headers, or `_meta` of an MCP request. */
+/** Carries a trace between processes: HTTP headers, or `_meta` of an MCP request. */
 type TraceCarrier = Readonly<Record<string, unknown>>;
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
@@ -51,8 +51,8 @@ export function isTraceparent(value: unknown): value is string {
 }
 
 /**
- * The context that a carrier names, or else the one that is active. Read here and not by the process's
- * propagator, which may be set up for other headers: MCP knows the W3C form only.
+ * Returns the context of a carrier, else the active one. Does not use the process's propagator, which may be set up for
+ * other headers: MCP has the W3C form only.
  */
 export function contextOf({ traceparent, tracestate }: TraceCarrier): Context {
   const [, traceId, spanId, flags] = typeof traceparent === "string" ? (TRACEPARENT.exec(traceparent) ?? []) : [];
@@ -66,11 +66,11 @@ export function contextOf({ traceparent, tracestate }: TraceCarrier): Context {
   });
 }
 
-/** How another process is told of a span; undefined where no SDK made one, and so there is nothing to tell. */
+/** Formats the traceparent of a span; undefined if no SDK made it. */
 export function findTraceparent(span: Span | undefined, parent?: Context): string | undefined {
   const made = span?.spanContext();
   if (made === undefined || !trace.isSpanContextValid(made)) return undefined;
-  // without an SDK a span is its parent once more
+  // without an SDK the span is its parent
   if (parent !== undefined && trace.getSpanContext(parent)?.spanId === made.spanId) return undefined;
   return `00-${made.traceId}-${made.spanId}-${made.traceFlags.toString(16).padStart(2, "0")}`;
 }

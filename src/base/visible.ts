@@ -1,9 +1,9 @@
-/** Control and format characters: they move the cursor, turn the direction of what follows, or hide. */
+/** Control and format characters, which move the cursor, reverse the text direction, or are invisible. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Text of a stranger as a person may see it before deciding about it: what cannot be seen is spelt out,
- * except newline and tab, and half characters are marked.
+ * Makes untrusted text safe to show to a person who decides about it: escapes invisible characters except newline and
+ * tab, and marks lone surrogates.
  */
 export function toVisible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, (character) => {

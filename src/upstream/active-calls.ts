@@ -1,7 +1,7 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { Turn } from "./turns.ts";
 
-/** A question of a server, in the middle of a call: an elicitation or a sampling request. */
+/** A question of a server during a call: an elicitation or a sampling request. */
 export interface Question {
   readonly method: string;
   readonly params?: Record<string, unknown> | undefined;
@@ -9,22 +9,22 @@ export interface Question {
 
 export type Ask = (question: Question) => Promise<Record<string, unknown>>;
 
-/** Whom a call is made for, as far as its server can address them. */
+/** The caller, as far as the server can address it. */
 export interface Listener {
-  /** Puts a question of the server to whoever made this request. */
+  /** Puts a question of the server to the caller. */
   readonly ask?: Ask;
-  /** Hears what the server logs meanwhile. */
+  /** Receives log messages of the server. */
   readonly onLog?: (message: Record<string, unknown>) => void;
 }
 
 export interface ActiveCall extends Disposable {
-  /** What the server has asked during this call, for messages. */
+  /** The server's question during this call, for error messages. */
   question: string | undefined;
 }
 
 interface NewCall {
   readonly listener: Listener;
-  /** What is called; the next call of the same may ask again. */
+  /** Method and target; later calls of the same subject may ask again. */
   readonly subject: string;
   readonly turn: Turn;
 }
@@ -32,16 +32,15 @@ interface NewCall {
 const INVALID_REQUEST = -32_600;
 
 /**
- * A server of the 2025 era does not say which call its question belongs to. With one call under way on
- * the connection there is no doubt. With several there is: the question is refused, and what was called
- * then is called alone from now on.
+ * Assigns questions of a server of the 2025 era to calls: such a question does not name its call. With one call under way it
+ * is clear. With several the question is refused, and their subjects are called alone from then on.
  */
 export class ActiveCalls {
   readonly #server: string;
   readonly #askers: Set<string>;
   readonly #calls = new Map<ActiveCall, NewCall>();
 
-  /** `askers` are the subjects whose calls have asked, or may have. */
+  /** `askers` are the subjects whose calls have asked, or may have asked. */
   constructor(server: string, askers: Set<string>) {
     this.#server = server;
     this.#askers = askers;
@@ -74,7 +73,7 @@ export class ActiveCalls {
     return answer;
   }
 
-  /** Nor does a log message say where it belongs: only with one call under way may its client see it. */
+  /** Passes a log message on only with one call under way: it does not name its call. */
   log(message: Record<string, unknown>): void {
     const [only, ...others] = this.#calls.values();
     if (others.length === 0) only?.listener.onLog?.(message);

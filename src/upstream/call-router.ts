@@ -12,23 +12,23 @@ export interface CallRouterOptions {
   readonly limits: UpstreamLimits;
   readonly log: Logger;
   readonly connect: () => Promise<LiveConnection>;
-  /** The connection where there is one already, as there is for most calls. */
+  /** Returns the open connection, which most calls find. */
   readonly connected: () => LiveConnection | undefined;
   readonly openExtra: () => Promise<LiveConnection>;
-  /** What a failed call is told to have failed of. */
+  /** Maps an error of the connection to the error the caller sees. */
   readonly explain: (error: unknown, connection: LiveConnection) => unknown;
 }
 
-/** A second process of a server would know nothing of the first one's state; another session of a remote one is usual. */
+/** Extra connections are for remote servers: a second process would not share the first one's state. */
 const EXTRA_CONNECTIONS = { process: 0, remote: 4 };
 
-/** Brings each call of one server onto a connection where it cannot be taken for another one. */
+/** Routes each call of a server to a connection where its questions are unambiguous. */
 export class CallRouter implements AsyncDisposable {
-  /** What has asked something in the middle of a call. */
+  /** Subjects that have asked during a call. */
   readonly askers = new Set<string>();
   readonly #options: CallRouterOptions;
   readonly #gate: Gate;
-  /** However many calls that ask wait for a person, the others have places of their own. */
+  /** Separate from `#gate`: calls that wait for a person must not take the places of others. */
   readonly #askGate: Gate;
   readonly #extras: ExtraConnections;
 
@@ -60,7 +60,7 @@ export class CallRouter implements AsyncDisposable {
     }
   }
 
-  /** Closes the further connections; they are opened again when they are needed. */
+  /** Closes the extra connections; calls reopen them on demand. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#extras[Symbol.asyncDispose]();
   }

@@ -1,18 +1,18 @@
 import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 
-/** The server cannot be reached now; the message says why and since when. */
+/** Thrown when the server cannot be reached; the message has the reason and the time. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
 }
 
-/** The server refused a request for its session, as after a restart. It was not acted on, so it may be made again. */
+/** Thrown when the server refused a request because of its session, for example after a restart. The request had no effect and may be repeated. */
 export class SessionGone extends ServerUnavailable {
   constructor(server: string, cause: unknown) {
     super(`Server ${server} refused the request: ${innermostMessage(cause)}`, { cause });
   }
 }
 
-/** Whoever made the call does not want its outcome any more. */
+/** Thrown when the caller cancelled the call. */
 export class Cancelled extends Error {
   override readonly name = "AbortError";
 
@@ -23,7 +23,7 @@ export class Cancelled extends Error {
 
 export interface FailedCall {
   readonly method: string;
-  /** What the server asked during the call. */
+  /** The server's question during the call. */
   readonly question: string | undefined;
   readonly limitMs: number;
 }
@@ -39,19 +39,19 @@ export class CallTimeout extends Error {
   }
 }
 
-/** What is known of a server that could not be started or reached. */
+/** Facts about a failed start or connection. */
 export interface StartFailure {
   readonly error: unknown;
-  /** How its process ended, if it has one and it did. */
+  /** How the process exited, if it did. */
   readonly exit: string | undefined;
-  /** The last thing it wrote to its output that was no message. */
+  /** The last line of its output that was not a message. */
   readonly noise: string | undefined;
   readonly limitMs: number;
 }
 
 const LONGEST_QUOTE = 120;
 
-/** How a process ended says more than that the connection closed; silence is explained by noise, if at all. */
+/** Describes a failed start. Prefers the exit of the process over the closed connection, and quotes output that was not a message. */
 export function describeStartFailure({ error, exit, noise, limitMs }: StartFailure): string {
   const heard =
     noise === undefined ? "" : `; it wrote "${noise.slice(0, LONGEST_QUOTE)}" to its output, which is no message`;
@@ -64,19 +64,19 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 
-/** The HTTP status with which a remote server refused a request, however the SDK wrapped that. */
+/** Finds the HTTP status in an error, however the SDK wrapped it. */
 export function findHttpStatus(error: unknown): number | undefined {
   if (error instanceof SdkHttpError) return error.status;
   return error instanceof Error && error.cause !== undefined ? findHttpStatus(error.cause) : undefined;
 }
 
-/** fetch reports every failure to reach a server in this one way. */
+/** True for the one error with which fetch reports an unreachable server. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof TypeError) return error.message === "fetch failed";
   return error instanceof Error && error.cause !== undefined && isUnreachable(error.cause);
 }
 
-/** What fetch says of itself is always the same; why it failed is in its cause. */
+/** Returns the message of the innermost cause: fetch's own message is always the same. */
 export function innermostMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? innermostMessage(error.cause) : error.message;

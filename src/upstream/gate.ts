@@ -1,4 +1,4 @@
-/** Lets a bounded number of calls through to a server and keeps a bounded queue behind them. */
+/** Admits a bounded number of calls to a server and queues a bounded number behind them. */
 export class Gate {
   readonly #limit: number;
   readonly #queueLimit: number;
@@ -49,7 +49,7 @@ export class Gate {
     });
   }
 
-  /** A place that becomes free goes to the next in line without being free in between. */
+  /** Hands a freed place to the next in the queue, so that no other call can take it. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#inFlight -= 1;

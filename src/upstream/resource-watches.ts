@@ -9,17 +9,17 @@ interface Watch {
   started: Promise<Stop>;
 }
 
-/** The resources of one server that somebody watches. However many they are, the server is asked once. */
+/** Watched resources of one server; several watchers share one subscription. */
 export class ResourceWatches {
   readonly #watches = new Map<string, Watch>();
   readonly #onMissed: (uri: string) => void;
 
-  /** `onMissed` is told of resources that may have changed while the server could not say so. */
+  /** `onMissed` is called with resources that may have changed while the server was away. */
   constructor(onMissed: (uri: string) => void) {
     this.#onMissed = onMissed;
   }
 
-  /** Resolves when the server agreed. Disposing of the result by the last watcher ends the watch. */
+  /** Resolves after the server subscribed. The last watcher's disposal unsubscribes. */
   async add(uri: string, client: Client): Promise<AsyncDisposable> {
     const watch = this.#watches.get(uri) ?? { watchers: 0, started: this.#start(client, uri) };
     this.#watches.set(uri, watch);
@@ -39,11 +39,11 @@ export class ResourceWatches {
     };
   }
 
-  /** A server that was started anew knows nothing of what was watched before. */
+  /** Subscribes again after a restart of the server. */
   async restore(client: Client): Promise<void> {
     for (const [uri, watch] of this.#watches) {
       watch.started = this.#start(client, uri);
-      await watch.started.catch(() => undefined); // it may be gone now; the server is there nevertheless
+      await watch.started.catch(() => undefined); // the resource may be gone; the server is usable
       this.#onMissed(uri);
     }
   }
@@ -56,8 +56,8 @@ export class ResourceWatches {
     watch.watchers -= 1;
     if (watch.watchers > 0) return;
     if (this.#watches.get(uri) === watch) this.#watches.delete(uri);
-    const stop = await watch.started.catch(() => undefined); // then there is nothing to stop
-    await stop?.().catch(() => undefined); // the connection is gone, and the watch with it
+    const stop = await watch.started.catch(() => undefined); // it failed, so there is nothing to stop
+    await stop?.().catch(() => undefined); // the connection ended, and the subscription with it
   }
 }
 

@@ -3,7 +3,7 @@ import { ServerUnavailable } from "./failures.ts";
 import type { ServerState } from "./server-status.ts";
 import type { StdioProcess } from "./connection/stdio-process.ts";
 
-/** How a server is, what went wrong last, and what it said then. */
+/** State of a server, its last error and the stderr of that time. */
 export class ServerCondition {
   readonly #name: string;
   readonly #log: Logger;
@@ -26,13 +26,13 @@ export class ServerCondition {
     return this.#since;
   }
 
-  /** How long it took to start and list what it has, the last time. */
+  /** Duration of the last start, including the lists. */
   get startMs(): number | undefined {
     return this.#startMs;
   }
 
   enter(state: ServerState): void {
-    if (this.#state === "stopped") return; // whatever was under way then changes nothing any more
+    if (this.#state === "stopped") return; // stopped is final
     const now = new Date();
     if (state === "ready") this.#startMs = now.getTime() - this.#since.getTime();
     this.#state = state;
@@ -43,7 +43,7 @@ export class ServerCondition {
     else this.#log.debug({ server, state }, "server state");
   }
 
-  /** What the server said, or, while a new process has said nothing yet, what the one before it did. */
+  /** Returns the stderr of the process, or of the previous one while it is empty. */
   lastWords(process: StdioProcess | undefined): readonly string[] {
     const tail = process?.stderrTail ?? [];
     return tail.length > 0 ? tail : this.#stderr;

@@ -1,6 +1,6 @@
 export type ServerState = "idle" | "connecting" | "ready" | "backoff" | "login_needed" | "stopped";
 
-/** What people and agents are told about a server. */
+/** Status of a server for people and agents. */
 export interface ServerStatus {
   readonly name: string;
   readonly state: ServerState;
@@ -8,7 +8,7 @@ export interface ServerStatus {
   readonly pid?: number;
   readonly protocol?: string;
   readonly inFlight: number;
-  /** How long it took to start and list what it has, the last time. */
+  /** Duration of the last start, including the lists. */
   readonly startMs?: number;
   readonly restarts: number;
   readonly failures: number;

@@ -1,15 +1,15 @@
-/** Whether a call may run beside others, or asks and so must be the only one that could have asked. */
+/** Whether a call may run concurrently, or may ask and therefore has to be the only possible asker. */
 export type TurnKind = "shared" | "alone";
 
 export interface Turn extends Disposable {
-  /** A question of this call is open. It has to be the only call under way that has none. */
+  /** Called when a question of this call is open; other calls may run meanwhile. */
   pause(): void;
-  /** The answer is there. Resolves when the call is alone again. */
+  /** Called with the answer. Resolves when the call is alone again. */
   resume(): Promise<void>;
 }
 
 interface KnownTurn extends Turn {
-  /** Whether it runs beside others now. */
+  /** True while it runs concurrently. */
   shared: boolean;
 }
 
@@ -20,18 +20,17 @@ interface Waiter {
 }
 
 /**
- * Who may use a connection on which a question does not say which call it belongs to. Calls that ask
- * run alone. While such a call waits for its answer others may run; the answer is passed on when they
- * are done, so that the call is alone again when it could ask the next time.
+ * Schedules calls on a connection whose questions do not name their call. Calls that ask run alone. While such a call waits
+ * for its answer others may run; the answer is passed on after they end, so that the call is alone for its next question.
  */
 export class Turns {
-  /** How many run beside each other. */
+  /** Number of calls that run concurrently. */
   #sharing = 0;
   #alone: Turn | undefined;
   #openQuestions = 0;
   #waiting: Waiter[] = [];
 
-  /** Whether a call that asks would have to wait for another one that does. */
+  /** True if a call that asks would wait for another one. */
   get taken(): boolean {
     return this.#alone !== undefined || this.#waiting.some(({ kind }) => kind === "alone");
   }
@@ -44,7 +43,7 @@ export class Turns {
       resume: () => this.#wait(turn, "resume", undefined),
       [Symbol.dispose]: () => this.#end(turn),
     };
-    // The frequent case: nobody has ever asked anything.
+    // The frequent case: no call has ever asked.
     if (kind !== "shared" || this.#alone !== undefined || this.#waiting.length > 0)
       return this.#wait(turn, kind, signal).then(() => turn);
     this.#share(turn);
@@ -62,7 +61,7 @@ export class Turns {
   }
 
   #pause(turn: KnownTurn): void {
-    this.#unshare(turn); // one that asks for the first time was not known to
+    this.#unshare(turn); // a first question comes from a call that runs as shared
     this.#alone = turn;
     this.#openQuestions += 1;
     this.#admit();
@@ -90,7 +89,7 @@ export class Turns {
         resolve();
       };
       signal?.addEventListener("abort", giveUp, { once: true });
-      // Nobody is let in before a call whose answer is there.
+      // A call whose answer has arrived goes first.
       if (kind === "resume") this.#waiting.unshift({ turn, kind, go });
       else this.#waiting.push({ turn, kind, go });
       this.#admit();
@@ -108,7 +107,7 @@ export class Turns {
     this.#admit();
   }
 
-  /** In order, but calls that may run beside others do not wait behind one that waits for a person. */
+  /** Admits calls in order, except that shared calls do not wait behind one that waits for a person. */
   #mayGo({ kind }: Waiter, index: number): boolean {
     if (kind === "resume") return this.#sharing === 0;
     if (kind === "alone") return this.#alone === undefined && this.#sharing === 0;

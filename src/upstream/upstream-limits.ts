@@ -1,9 +1,9 @@
-/** What a server may take and be given, from the configuration. */
+/** Limits of a server, from the configuration. */
 export interface UpstreamLimits {
   readonly connectMs: number;
-  /** A call may take this long without a sign of life; progress starts it anew. */
+  /** Longest silence during a call; progress restarts it. */
   readonly callMs: number;
-  /** And this long at the very most. */
+  /** Longest duration of a call. */
   readonly longestCallMs: number;
   readonly inFlight: number;
   readonly queued: number;

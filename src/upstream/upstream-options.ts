@@ -13,15 +13,15 @@ export interface UpstreamOptions {
   readonly limits: UpstreamLimits;
   readonly groups: ProcessGroups;
   readonly log: Logger;
-  /** Where what it says beside the protocol goes, and who takes secrets out of that. */
+  /** Receives stderr and redacts secrets in it. */
   readonly output?: ServerOutput;
-  /** Of a remote server; left out, only the configured headers are sent. */
+  /** Authentication of a remote server; undefined if only the configured headers are sent. */
   readonly auth?: ServerAuth | undefined;
-  /** What is known of its protocol from earlier. */
+  /** Stored verdict on the era. */
   readonly era?: EraVerdict | undefined;
-  /** Told whenever the server was asked what it offers: after connecting and after a change. */
+  /** Called with every offer read: after connecting and after changes. */
   readonly onOffer: (offer: Offer) => void | Promise<void>;
-  /** Told when the server was asked which era it speaks. */
+  /** Called with a new verdict on the era. */
   readonly onEra?: (verdict: EraVerdict) => void;
   readonly onNotification: (method: string, params: unknown) => void;
 }

@@ -22,10 +22,10 @@ import type { ServerStatus } from "./server-status.ts";
 import { asProcess, type StdioProcess } from "./connection/stdio-process.ts";
 import type { UpstreamOptions } from "./upstream-options.ts";
 
-/** A server that is about to be tried again is worth waiting for; otherwise the caller hears at once. */
+/** Callers wait for a retry that is due within this time; otherwise they fail at once. */
 const SHORT_WAIT_MS = 1_000;
 
-/** One configured server: connected when it is needed, restarted when it dies, never in anyone's way. */
+/** One configured server: connects on demand, restarts after a crash. */
 export class UpstreamServer implements AsyncDisposable {
   readonly name: string;
   readonly #options: UpstreamOptions;
@@ -33,11 +33,11 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #retry = new RetryPlan();
   readonly #watches: ResourceWatches;
   readonly #era: EraMemory;
-  /** One for each connection that told of a change. */
+  /** One reader per connection. */
   readonly #readers = new WeakMap<Client, OfferReader>();
   #connection: LiveConnection | undefined;
   #connecting: Promise<LiveConnection> | undefined;
-  /** Of connections that are being made, so that nobody has to wait for them in order to end them. */
+  /** Transports of pending connections, so that they can be closed without waiting. */
   readonly #opening = new Set<Transport>();
   readonly #openingExtras = new Set<ReadonlySet<Transport>>();
   readonly #condition: ServerCondition;
@@ -82,7 +82,7 @@ export class UpstreamServer implements AsyncDisposable {
     };
   }
 
-  /** Connects if that has not happened yet. Throws ServerUnavailable, at once while a retry is pending. */
+  /** Connects unless connected. Throws ServerUnavailable, immediately while a retry is pending. */
   async connect(): Promise<LiveConnection> {
     if (this.#connection !== undefined) return this.#connection;
     if (this.#condition.state === "stopped")
@@ -112,16 +112,16 @@ export class UpstreamServer implements AsyncDisposable {
   #explain(error: unknown, connection: LiveConnection): unknown {
     if (error instanceof ProtocolError || error instanceof SessionGone || error instanceof CallTimeout) return error;
     const refusal = this.#options.auth?.explain(error);
-    // Without a login nothing works any more; one that allows too little still does for other calls.
+    // Without a login the connection is useless; a login of too little scope serves other calls.
     if (refusal?.code === "login_needed" && findMissingScope(error) === undefined) connection.giveUp(refusal.message);
     if (refusal !== undefined) return refusal;
     if (connection.lost === undefined) return error;
     return this.#condition.unavailable("it ended during this call, whose outcome is not known", connection.lost);
   }
 
-  /** The login is another one: what was found with the last one need not hold. */
+  /** Resets state that was found with the previous login. */
   async loginChanged(): Promise<void> {
-    await this.#connecting?.catch(() => undefined); // it began with the last one
+    await this.#connecting?.catch(() => undefined); // it began with the previous login
     clearTimeout(this.#retryTimer);
     const connection = this.#connection;
     this.#connection = undefined;
@@ -132,7 +132,7 @@ export class UpstreamServer implements AsyncDisposable {
     await this.#calls[Symbol.asyncDispose]();
   }
 
-  /** From then on changes of the resource come as notifications, until the result is disposed of. */
+  /** Subscribes to a resource until the result is disposed of. */
   async watch(uri: string): Promise<AsyncDisposable> {
     return this.#watches.add(uri, (await this.connect()).client);
   }
@@ -142,7 +142,7 @@ export class UpstreamServer implements AsyncDisposable {
     clearTimeout(this.#retryTimer);
     const opening = [this.#opening, ...this.#openingExtras].flatMap((transports) => [...transports]);
     await Promise.all(opening.map((transport) => transport.close()));
-    await this.#connecting?.catch(() => undefined); // its failure was told to whoever waited for it
+    await this.#connecting?.catch(() => undefined); // its callers got the error
     await this.#connection?.[Symbol.asyncDispose]();
     await this.#calls[Symbol.asyncDispose]();
   }
@@ -174,10 +174,10 @@ export class UpstreamServer implements AsyncDisposable {
     const refusal = auth?.explain(failure.error);
     if (refusal?.code === "login_needed") {
       this.#condition.lastError = refusal.message;
-      this.#condition.enter("login_needed"); // until somebody calls it or logs in
+      this.#condition.enter("login_needed"); // until the next call or login
       return refusal;
     }
-    // What could not be reached, or logged in to, did not stumble over how it was asked.
+    // A server that is unreachable or wants a login did not fail because of the era.
     if (refusal === undefined && !isUnreachable(failure.error)) this.#era.failed();
     const reason = refusal?.message ?? describeStartFailure({ ...failure, limitMs: limits.connectMs });
     this.#condition.lastError = output?.clean(reason) ?? reason;
@@ -205,7 +205,7 @@ export class UpstreamServer implements AsyncDisposable {
       auth,
       askers: this.#calls.askers,
       onTry: (transport) => {
-        // A start may take several tries, of which none must begin after the end.
+        // A start may take several attempts; none may begin after the stop.
         if (this.#condition.state === "stopped") throw this.#condition.unavailable();
         opening.add(transport);
       },
@@ -248,7 +248,7 @@ export class UpstreamServer implements AsyncDisposable {
     }
   }
 
-  /** The connection ended and PML did not end it: the server is started again, since it may hold work in progress. */
+  /** Restarts the server after a connection that PML did not end: it may hold work in progress. */
   #lost(connection: LiveConnection, reason: string): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;

@@ -22,27 +22,27 @@ export interface UpstreamsOptions {
   readonly db: Db;
   readonly scope: Scope;
   readonly limits: UpstreamLimits;
-  /** For servers that say nothing else about it. */
+  /** Default for servers without their own setting. */
   readonly changedTools: ChangedToolsPolicy;
   readonly logins: Logins;
-  /** Where the servers' processes are noted, and what an earlier daemon left behind is ended. */
+  /** Records the servers' processes and ends those of an earlier daemon. */
   readonly groups: ProcessGroups;
   readonly log: Logger;
-  /** Where the servers' stderr is kept. */
+  /** Folder of the files with the servers' stderr. */
   readonly logFolder: string;
 }
 
-/** A server of the configuration and, once it was ever reached, what it offers. */
+/** A configured server with its offer, once it was reached. */
 export interface KnownServer {
   readonly name: string;
   readonly entry: McpServerEntry;
   readonly offer: Offer | undefined;
-  /** Its tools whose definition nobody has accepted, by their names. */
+  /** Tools with a definition that nobody accepted, by name. */
   readonly flags: ReadonlyMap<string, KnownFlag>;
 }
 
 export interface KnownFlag extends ToolFlag {
-  /** Whether the tool is kept from clients until a person has accepted it. */
+  /** True if the tool is hidden from clients until a person accepts it. */
   readonly held: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface ResourceUpdate {
 
 interface Member {
   readonly definition: Extract<ServerDefinition, { state: "usable" }>;
-  /** Of what decides what the server offers. */
+  /** Hash of the entry, without the parts that do not affect the offer. */
   readonly configHash: string;
   readonly server: UpstreamServer;
   offer: Offer | undefined;
@@ -61,7 +61,7 @@ interface Member {
 
 const NO_FLAGS: ReadonlyMap<string, KnownFlag> = new Map();
 
-/** All configured servers. Their offers are known from the start, whether or not they are connected. */
+/** All configured servers. Their stored offers are available before they connect. */
 export class Upstreams implements AsyncDisposable {
   readonly #options: UpstreamsOptions;
   readonly #members = new Map<string, Member>();
@@ -75,7 +75,7 @@ export class Upstreams implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Takes over a configuration: servers whose entry is the same keep their connection and process. */
+  /** Applies a configuration: servers with an unchanged entry keep connection and process. */
   async configure(definitions: readonly ServerDefinition[]): Promise<void> {
     const wanted = new Map(
       definitions.filter((definition) => definition.state === "usable").map((each) => [each.name, each]),
@@ -83,7 +83,7 @@ export class Upstreams implements AsyncDisposable {
     const { db, scope } = this.#options;
     const stored = new Map((await readOffers(db, scope)).map((each) => [each.server, each]));
     const flags = await readFlags(db, scope);
-    // From here on at once: a server that is replaced is never missing in between.
+    // Synchronous from here on, so that a replaced server is never missing.
     this.#flags = flags;
     this.#unusable = definitions.filter((definition) => definition.state !== "usable");
     const leaving = [...this.#members.values()].filter(
@@ -101,7 +101,7 @@ export class Upstreams implements AsyncDisposable {
     await Promise.all(leaving.map(({ server }) => server[Symbol.asyncDispose]()));
   }
 
-  /** Connects every server; those whose offer is known are not urgent. Failures are in their status. */
+  /** Connects every server, those with a stored offer gradually. Failures are in their status. */
   connectInBackground(): void {
     const members = [...this.#members.values()];
     for (const { offer, server } of members) if (offer === undefined) server.connect().catch(() => undefined);
@@ -117,16 +117,16 @@ export class Upstreams implements AsyncDisposable {
     }));
   }
 
-  /** Takes over what was decided about tools and logins, here or on another gateway. */
+  /** Applies decisions on tools and logins, made here or on another gateway. */
   async reload(): Promise<void> {
     this.#options.logins.reload();
     for (const { server } of this.#members.values()) {
-      if (server.status.state === "login_needed") server.connect().catch(() => undefined); // it may still want one
+      if (server.status.state === "login_needed") server.connect().catch(() => undefined); // it may still need one
     }
     await this.reloadFlags();
   }
 
-  /** Reads again what was decided about changed tools. */
+  /** Reloads decisions on changed tools. */
   async reloadFlags(): Promise<void> {
     const flags = await readFlags(this.#options.db, this.#options.scope);
     if (contentHash(flags) === contentHash(this.#flags)) return;
@@ -138,10 +138,10 @@ export class Upstreams implements AsyncDisposable {
     return this.#members.get(name)?.server;
   }
 
-  /** Begins a login to a remote server; a person has to go on with it. */
+  /** Begins a login to a remote server, for a person to complete. */
   async beginLogin(name: string): Promise<StartedLogin> {
     const { server, definition } = this.#getMember(name);
-    // So that it has said what login it wants, if it has not yet.
+    // Makes the server name the login it wants, if it has not yet.
     if (server.status.state !== "login_needed") await server.connect().catch(() => undefined);
     return this.#options.logins.begin(name, definition.entry);
   }
@@ -153,7 +153,7 @@ export class Upstreams implements AsyncDisposable {
     return name;
   }
 
-  /** Whether the login is done by then. */
+  /** Waits for the login; returns whether it completed in time. */
   waitForLogin(id: string, ms: number): Promise<boolean> {
     return this.#options.logins.wait(id, ms);
   }
@@ -180,7 +180,7 @@ export class Upstreams implements AsyncDisposable {
     );
   }
 
-  /** Told when a server came, went, or offers something else. Returns what ends the subscription. */
+  /** Calls the listener when a server is added, removed or changes its offer. Returns a function that ends the subscription. */
   onChange(listener: () => void): () => void {
     this.#changeListeners.add(listener);
     return () => void this.#changeListeners.delete(listener);
@@ -217,7 +217,7 @@ export class Upstreams implements AsyncDisposable {
     return member;
   }
 
-  /** Stored before anyone sees it: a changed tool that is to be kept back must not be offered meanwhile. */
+  /** Stores the offer before publishing it: a changed tool that is hidden must not be offered meanwhile. */
   async #learn(member: Member, offer: Offer): Promise<void> {
     const { name } = member.definition;
     const { db, scope, log } = this.#options;
@@ -249,7 +249,7 @@ export class Upstreams implements AsyncDisposable {
   async #loginChanged(member: Member): Promise<void> {
     await member.server.loginChanged();
     this.#keepEra(member, undefined);
-    member.server.connect().catch(() => undefined); // how that ends is in its status
+    member.server.connect().catch(() => undefined); // the status has the outcome
   }
 
   #keepEra({ definition, configHash }: Member, verdict: EraVerdict | undefined): void {
@@ -269,9 +269,9 @@ export class Upstreams implements AsyncDisposable {
     return entry.pml?.changedTools ?? this.#options.changedTools;
   }
 
-  /** What a person refused stays refused, whatever the policy. */
+  /** Returns the flagged tools of a server; a refused one is held regardless of the policy. */
   #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
-    if (this.#flags.length === 0) return NO_FLAGS; // as nearly always, and every call asks
+    if (this.#flags.length === 0) return NO_FLAGS; // the usual case, checked by every call
     const block = this.#policyOf(definition) === "block";
     const own = this.#flags.filter(({ toolId }) => isToolOf(toolId, definition.name));
     return new Map(
@@ -291,7 +291,7 @@ export class Upstreams implements AsyncDisposable {
   }
 }
 
-/** How PML treats a server (`pml`) does not change what the server is: its tools stay while it is replaced. */
+/** Hashes an entry without `pml`, which does not change the server: its tools stay while it is replaced. */
 function hashSource({ pml: _treatment, ...source }: McpServerEntry): string {
   return contentHash(source);
 }

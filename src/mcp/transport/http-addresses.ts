@@ -5,8 +5,8 @@ import type { ToolNames } from "../../catalogue/surface.ts";
 const NAMES: readonly ToolNames[] = ["portable", "canonical"];
 
 /**
- * `/mcp` lists tools as the configuration says, `/mcp?names=…` as asked. These are endpoints of their own,
- * with sessions of their own, so that no list depends on the connection it is asked on.
+ * `/mcp` lists tools by the configuration, `/mcp?names=…` by the parameter. Each is an endpoint with its own sessions, so
+ * that no list depends on its connection.
  */
 export function createHttpAddresses(create: (names?: ToolNames) => HttpEndpoint): HttpEndpoint {
   const configured = create();

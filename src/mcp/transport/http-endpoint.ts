@@ -25,14 +25,14 @@ export interface HttpEndpoint extends AsyncDisposable {
   handle(request: GuardedRequest, response: ServerResponse): Promise<void>;
 }
 
-/** Both eras on one address: requests of the current protocol stand alone, those of 2025 belong to a session. */
+/** Serves both eras on one address: requests of the current protocol are stateless, those of 2025 belong to a session. */
 export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
   const { gateway, factories, accounts, maxBodyBytes, log } = options;
   const onerror = (error: Error): void => log.debug({ error: error.message }, "mcp over http");
   const modern = createMcpHandler(factories.requestFactory, {
     legacy: "reject",
     maxRequestBodySize: maxBodyBytes,
-    // streams are counted here, per principal, and refused with the key to change
+    // streams are counted per principal, and a refusal names the configuration key
     maxSubscriptions: Number.POSITIVE_INFINITY,
     onerror,
   });
@@ -87,7 +87,7 @@ export function createHttpEndpoint(options: HttpEndpointOptions): HttpEndpoint {
 const METHODS = ["GET", "POST", "DELETE"];
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** What lasts counts as a stream and not as a request. It ends with its token: the next one is opened with a new token. */
+/** Counts a response as a stream instead of a request, and ends it when its token expires. */
 function keepAsStream(account: Account, { auth }: GuardedRequest, response: ServerResponse): void {
   const place = account.streams.take();
   const leftMs = auth?.expiresAt === undefined ? undefined : auth.expiresAt * 1000 - Date.now();
@@ -99,7 +99,7 @@ function keepAsStream(account: Account, { auth }: GuardedRequest, response: Serv
   });
 }
 
-/** The current protocol has no sessions, so such a header settles it without a look at the body. */
+/** The current protocol has no sessions, so the header decides without the body. */
 function belongsToSession({ headers }: IncomingMessage): boolean {
   return headers["mcp-session-id"] !== undefined;
 }
@@ -121,7 +121,7 @@ function announceChanges(gateway: Gateway, notify: ServerNotifier): () => void {
 
 type Body = ParsedText | { readonly kind: "too large" };
 
-/** A client listens only when it has sent everything: so the rest of a large body is read and forgotten, within reason. */
+/** A client reads the answer only after it has sent everything: the rest of a large body is read and discarded, up to this size. */
 const MOST_FORGOTTEN_BYTES = 32 * 1024 * 1024;
 
 async function admit(account: Account, request: IncomingMessage, limit: number): Promise<Body> {
@@ -131,12 +131,12 @@ async function admit(account: Account, request: IncomingMessage, limit: number):
   return body === undefined ? { kind: "too large" } : parseText(body.toString("utf8"));
 }
 
-/** Or several at once, as one of the older protocols allows. */
+/** Includes batches, which one of the older protocols allows. */
 function isRequest(body: unknown): boolean {
   return Array.isArray(body) || (typeof body === "object" && body !== null && "id" in body && "method" in body);
 }
 
-/** undefined: it is longer than the limit. With events, since an iterator takes longer than a small body. */
+/** Returns undefined if the body exceeds the limit. Uses events: an async iterator takes longer than a small body. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

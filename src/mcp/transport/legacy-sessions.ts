@@ -8,7 +8,7 @@ import { SessionTransport } from "./session-transport.ts";
 
 interface Session {
   readonly transport: SessionTransport;
-  /** Whose it is; nobody else may use it, whether or not they know its id. */
+  /** Only this principal may use the session, even if another knows its id. */
   readonly owner: string | undefined;
   readonly place: Disposable;
   lastUsed: number;
@@ -22,7 +22,7 @@ interface LegacySessionsOptions {
 
 const SESSION_IDLE_MS = 30 * 60 * 1000;
 
-/** Clients of the 2025 protocols: what they agreed on and asked for belongs to a session. */
+/** Sessions of clients of the 2025 protocols, which hold negotiated and requested state. */
 export class LegacySessions {
   readonly #options: LegacySessionsOptions;
   readonly #sessions = new Map<string, Session>();
@@ -37,7 +37,7 @@ export class LegacySessions {
     const id = request.headers["mcp-session-id"];
     if (typeof id === "string") {
       const session = this.#sessions.get(id);
-      // 404 is what tells a client to begin a new session, for example after a restart.
+      // 404 makes a client begin a new session, for example after a restart.
       if (session === undefined || session.owner !== principalOf(request.auth)?.id)
         return refuse(response, 404, "Session not found; initialize again");
       session.lastUsed = Date.now();
@@ -68,7 +68,7 @@ export class LegacySessions {
     await server.connect(transport);
     await transport.handleRequest(request, response, body);
     if (transport.sessionId !== undefined) return;
-    // the SDK refused the request, so that no session came of it
+    // the SDK refused the request, so there is no session
     place[Symbol.dispose]();
     await transport.close();
   }

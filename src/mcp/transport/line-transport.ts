@@ -6,8 +6,8 @@ const LINE_FEED = 10;
 const LONGEST_LINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * One message per line over a socket. The SDK's transport is silent about what it cannot read; here
- * whoever sent it is told, because a client that waits for an answer would wait forever.
+ * Transports one message per line over a socket. Answers unreadable lines with an error: the SDK's transport is silent,
+ * and a client would wait for an answer forever.
  */
 export class LineTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -19,7 +19,7 @@ export class LineTransport implements Transport {
   #closed = false;
 
   constructor(socket: Duplex) {
-    this.#socket = socket.setMaxListeners(0); // every message that waits for a slow reader adds some
+    this.#socket = socket.setMaxListeners(0); // every message that waits for a slow reader adds listeners
   }
 
   async start(): Promise<void> {
@@ -50,7 +50,7 @@ export class LineTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Lines are cut as bytes: a character may be split between two chunks. */
+  /** Splits lines as bytes: a character may be split between two chunks. */
   #receive(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
@@ -61,7 +61,7 @@ export class LineTransport implements Transport {
     if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  /** Of a line that is too long only its size is kept. */
+  /** Buffers part of a line; keeps only the size of one that is too long. */
   #keep(part: Buffer): void {
     this.#partBytes += part.length;
     if (this.#partBytes > LONGEST_LINE_BYTES) this.#parts = [];
@@ -103,6 +103,6 @@ function toMessage(value: unknown): JSONRPCMessage | undefined {
   try {
     return parseJSONRPCMessage(value);
   } catch {
-    return undefined; // the details would only tell which of four shapes it has not
+    return undefined; // the details only list the four shapes it does not match
   }
 }

@@ -1,6 +1,6 @@
 import type { RequestId } from "@modelcontextprotocol/server";
 
-/** Far more than any tool needs; with a few thousand levels, code that descends into a message runs out of stack. */
+/** Far more than any tool needs; a few thousand levels overflow the stack of recursive code. */
 const DEEPEST = 500;
 const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -9,13 +9,13 @@ export type ParsedText =
   | { readonly kind: "parsed"; readonly value: unknown }
   | {
       readonly kind: "refused";
-      /** Of the request that cannot be served; null where there is none. */
+      /** Id of the refused request; null if there is none. */
       readonly id: RequestId | null;
       readonly code: number;
       readonly message: string;
     };
 
-/** Reads what a client sent, before anything else looks at it. */
+/** Parses a message of a client before any other code sees it. */
 export function parseText(text: string): ParsedText {
   let value: unknown;
   try {
@@ -23,7 +23,7 @@ export function parseText(text: string): ParsedText {
   } catch {
     return { kind: "refused", id: null, code: PARSE_ERROR, message: "Parse error: this is not JSON" };
   }
-  // each level takes two characters, so that short texts need no look
+  // each level takes two characters, so short texts need no check
   if (text.length <= 2 * DEEPEST || !isDeeper(value, DEEPEST)) return { kind: "parsed", value };
   const message = `The message is nested more than ${DEEPEST} levels deep`;
   return { kind: "refused", id: readId(value), code: INVALID_REQUEST, message };

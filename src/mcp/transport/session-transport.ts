@@ -21,9 +21,9 @@ export interface SessionOptions {
 }
 
 /**
- * The SDK's transport of a session, with a short way for its most frequent case: one request, answered
- * by one result. That goes straight to the Node response, as plain JSON; only when something has to be
- * said before the result does the answer become a stream. All else is left to the SDK.
+ * The SDK's transport of a session, with its own path for the most frequent case: one request, answered by one result. The
+ * answer goes to the Node response as plain JSON, and becomes a stream only if a notice precedes the result. The SDK does
+ * everything else. Measurements: docs/decisions/2026-11-18-session-transport.md.
  */
 export class SessionTransport extends NodeStreamableHTTPServerTransport {
   readonly #exchanges = new Map<RequestId, ServerResponse>();
@@ -71,13 +71,13 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
       return;
     }
     if (isAnswer) {
-      // It is closed only later; until then another request may come with the same id.
+      // The response closes later; until then another request may have the same id.
       if (id !== undefined) this.#exchanges.delete(id);
       this.#answer(response, message);
     } else this.#tell(response, message);
   }
 
-  /** Whoever still waits for an answer will not get one any more, and has to know. */
+  /** Answers all open requests with an error: the session ends before their results. */
   #endExchanges(): void {
     for (const [id, response] of this.#exchanges.entries()) {
       this.#exchanges.delete(id);
@@ -86,7 +86,7 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
     }
   }
 
-  /** A cancelled request is not answered any more, and nobody should wait for that. */
+  /** Ends the response of a cancelled request, which gets no answer. */
   #endUnanswered(id: RequestId | undefined): void {
     const response = id === undefined ? undefined : this.#exchanges.get(id);
     if (id === undefined || response === undefined) return;
@@ -101,7 +101,7 @@ export class SessionTransport extends NodeStreamableHTTPServerTransport {
       return;
     }
     const body = JSON.stringify(message);
-    // with its length known the answer is one piece, and read as one
+    // with its length the answer is sent, and read, in one piece
     const headers = { ...this.#headers("application/json"), "Content-Length": Buffer.byteLength(body) };
     response.writeHead(200, headers).end(body);
   }
@@ -125,7 +125,7 @@ function isCancellation(body: unknown): body is CancelledNotification {
   return isJSONRPCNotification(body) && body.method === "notifications/cancelled" && body.params !== undefined;
 }
 
-/** What the SDK would accept without a word; anything doubtful is for it to judge. */
+/** True for requests that the SDK accepts for certain; it judges all others. */
 function isPlainRequest({ method, headers }: IncomingMessage, body: unknown): body is JSONRPCRequest {
   const { accept = "" } = headers;
   const version = headers["mcp-protocol-version"];

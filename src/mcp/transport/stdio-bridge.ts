@@ -1,9 +1,9 @@
-/** What the shim asks for when it turns an HTTP request into a raw connection. */
+/** Protocol name with which the shim upgrades an HTTP request to a raw connection. */
 export const STDIO_PATH = "/stdio";
 export const STDIO_UPGRADE = "pml-stdio";
 
 /**
- * The last line of a daemon that ends on purpose. A shim then waits for the next message before it
- * starts another one; without it, the daemon died and is replaced at once.
+ * Last line of a daemon that ends on purpose: the shim starts another one at the next message. Without it the daemon died,
+ * and the shim replaces it at once.
  */
 export const GOODBYE = `{"pml":"goodbye"}`;

@@ -20,7 +20,7 @@ export interface StdioConnectionsOptions {
   readonly log: Logger;
 }
 
-/** The clients that are connected through a shim: each socket carries what its stdin and stdout would. */
+/** Connections of clients through a shim: each socket carries its stdin and stdout. */
 export function createStdioConnections(options: StdioConnectionsOptions): StdioConnections {
   const { gateway, factory, accounts, log } = options;
   const open = new Map<Duplex, () => Promise<void>>();
@@ -32,12 +32,12 @@ export function createStdioConnections(options: StdioConnectionsOptions): StdioC
       const transport = new LineTransport(socket);
       const handle = serveStdio(serveOn(gateway, factory), {
         transport,
-        maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, and refused with the key to change
+        maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, where a refusal names the configuration key
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
       });
       const listening = followListening(gateway, accounts, transport);
       open.set(socket, () => handle.close());
-      // The HTTP server leaves its sockets half open when the peer has ended.
+      // The HTTP server leaves sockets half open after the peer's end.
       socket.once("end", () => socket.end());
       socket.once("close", () => {
         open.delete(socket);
@@ -56,14 +56,14 @@ export function createStdioConnections(options: StdioConnectionsOptions): StdioC
   };
 }
 
-/** In the current protocol the connection itself picks those updates that its client listens to. */
+/** Sends all updates on connections of the current protocol, which filter by what the client listens to. */
 function serveOn(gateway: Gateway, factory: McpServerFactory): McpServerFactory {
   return async (context) => {
     const product = await factory(context);
     if (context.era === "legacy") return product;
     const server = product instanceof McpServer ? product.server : product;
     const stop = gateway.upstreams.onResourceUpdate((update) => {
-      for (const uri of namesOf(gateway, update)) server.sendResourceUpdated({ uri }).catch(() => undefined); // it is closing
+      for (const uri of namesOf(gateway, update)) server.sendResourceUpdated({ uri }).catch(() => undefined); // the connection is closing
     });
     const { onclose } = server;
     server.onclose = () => {

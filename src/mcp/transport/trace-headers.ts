@@ -5,8 +5,8 @@ import { findTraceparent, isTraceparent } from "../../base/tracing.ts";
 import { isObject } from "../../base/json.ts";
 
 /**
- * A trace context that comes with the HTTP request counts as if it were in its `_meta`, from where it
- * reaches the server behind the gateway. What the message itself says is closer to the caller and wins.
+ * Copies the trace context of the HTTP request into `_meta`, which reaches the upstream server. A context in the message
+ * itself is closer to the caller and wins.
  */
 export function adoptTraceHeaders(headers: IncomingHttpHeaders, body: unknown): void {
   const { traceparent, tracestate, baggage } = headers;
@@ -22,7 +22,7 @@ interface MessageWithParams {
   readonly params: { _meta?: Record<string, unknown> };
 }
 
-/** Anything else is refused further down, with the reason. */
+/** The SDK refuses other shapes later, with the reason. */
 function hasParams(body: unknown): body is MessageWithParams {
   if (!isObject(body) || !isObject(body["params"])) return false;
   const meta = body["params"]["_meta"];

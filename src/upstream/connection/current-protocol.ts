@@ -8,17 +8,17 @@ import {
 import { keepListening } from "./listen-stream.ts";
 
 /**
- * What a request carries in the current protocol only. A server of the 2025 era learns nothing of it:
- * its questions come in the middle of the call, and what the client cannot answer is refused there.
+ * Parameters of a request that only the current protocol has. A server of the 2025 era does not get them: it asks during the
+ * call, and questions that the client cannot answer are refused there.
  */
 export interface CurrentParams {
-  /** Of the client that the request is made for; the server then asks only what that client can answer. */
+  /** The client's capabilities; the server asks only questions that the client can answer. */
   readonly capabilities?: ClientCapabilities;
-  /** Left out: the client wants no log messages. */
+  /** Absent if the client wants no log messages. */
   readonly logLevel?: LoggingLevel;
   readonly inputResponses?: Readonly<Record<string, unknown>>;
   readonly requestState?: string;
-  /** Of the HTTP request, where it is one. */
+  /** Headers of an HTTP request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ export interface AdaptedRequest {
   readonly options: { readonly headers?: Readonly<Record<string, string>> };
 }
 
-/** The request as it goes to a server of its era. */
+/** Adapts a request to the era of the server. */
 export function adaptRequest(client: Client, params: Record<string, unknown>, current: CurrentParams): AdaptedRequest {
   if (!isModern(client)) return { params, options: {} };
   const { headers } = current;
@@ -55,7 +55,7 @@ export function isModern(client: Client): boolean {
   return client.getProtocolEra() === "modern";
 }
 
-/** In the current protocol changes are told only to those who asked. A server that refuses is used as it is. */
+/** Subscribes to changes, which the current protocol sends only on request. A server that refuses is used without. */
 export async function listenForChanges(client: Client, onReopened: () => void): Promise<void> {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   const filter = {

@@ -1,22 +1,22 @@
 import type { Client, PriorDiscovery } from "@modelcontextprotocol/client";
 import { isModern } from "./current-protocol.ts";
 
-/** Which era a server was found to speak, and when it was asked. */
+/** The era a server speaks, and the time it was asked. */
 export interface EraVerdict {
   readonly era: PriorDiscovery;
   readonly askedAt: Date;
 }
 
 /**
- * A server that has learnt the current protocol still answers in the old one, so that a verdict on it
- * would never be noticed to be wrong: all are asked again after a day.
+ * A server that is updated to the current protocol still answers in the old one, so a stale verdict would go unnoticed:
+ * every server is asked again after a day.
  */
 const VALID_MS = 24 * 60 * 60 * 1000;
 
-/** How to connect to a server: as it was found to be, or by asking it first. */
+/** Remembers which era to connect with, or that the server has to be asked. */
 export class EraMemory {
   #verdict: EraVerdict | undefined;
-  /** What the last try stumbled over, perhaps: the next one does it differently. */
+  /** Cause of the last failure, perhaps; the next try does the opposite. */
   #failed: "asking" | "verdict" | undefined;
   #trying: "asking" | "verdict" | "guess" = "asking";
 
@@ -24,7 +24,7 @@ export class EraMemory {
     this.#verdict = verdict;
   }
 
-  /** undefined: ask. Some servers of the 2025 era stumble over the question, or leave it unanswered. */
+  /** Returns undefined to ask. Some servers of the 2025 era exit at the question, or ignore it. */
   next(now = Date.now()): PriorDiscovery | undefined {
     const valid = this.#verdict !== undefined && now - this.#verdict.askedAt.getTime() < VALID_MS;
     if (this.#failed === "asking") {
@@ -35,7 +35,7 @@ export class EraMemory {
     return this.#trying === "verdict" ? this.#verdict?.era : undefined;
   }
 
-  /** Returns the verdict where it is a new one, which is then worth keeping. */
+  /** Returns a new verdict, to be stored. */
   succeeded(client: Client, now = Date.now()): EraVerdict | undefined {
     this.#failed = undefined;
     if (this.#trying === "verdict") return undefined;
@@ -49,7 +49,7 @@ export class EraMemory {
     this.#failed = this.#trying === "guess" ? undefined : this.#trying;
   }
 
-  /** What holds for one login need not hold for another. */
+  /** Forgets the verdict: another login may reach another server. */
   forget(): void {
     this.#verdict = undefined;
   }

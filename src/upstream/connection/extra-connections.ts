@@ -3,14 +3,14 @@ import type { LiveConnection } from "./live-connection.ts";
 
 export interface ExtraConnectionsOptions {
   readonly server: string;
-  /** How many there may be. */
+  /** Maximum number of connections. */
   readonly most: number;
   readonly open: () => Promise<LiveConnection>;
   readonly log: Logger;
 }
 
 export interface Extra extends Disposable {
-  /** undefined: the server does not take another connection. */
+  /** Resolves to undefined if the server accepts no further connection. */
   connect(): Promise<LiveConnection | undefined>;
 }
 
@@ -23,8 +23,8 @@ interface Slot {
 const IDLE_MS = 30_000;
 
 /**
- * Connections for calls that ask, of a server of the 2025 era: two such calls on one connection could
- * not be told apart, and one whose question nobody answers would keep the others waiting.
+ * Connections for calls that ask, to a server of the 2025 era: questions of two such calls on one connection are
+ * ambiguous, and an unanswered one would block the others.
  */
 export class ExtraConnections implements AsyncDisposable {
   readonly #options: ExtraConnectionsOptions;
@@ -39,7 +39,7 @@ export class ExtraConnections implements AsyncDisposable {
     }));
   }
 
-  /** undefined: all are taken, or there may be none. One that is open is taken first. */
+  /** Takes a connection, preferably an open one; undefined if all are taken or none is allowed. */
   take(): Extra | undefined {
     const free = this.#slots.filter(({ taken }) => !taken);
     const slot = free.find(({ connection }) => connection !== undefined) ?? free[0];

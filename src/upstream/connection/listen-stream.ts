@@ -8,14 +8,14 @@ import {
 import { retryDelay } from "./retry-plan.ts";
 
 const LISTEN_MS = 5_000;
-/** A stream that lasted this long ended for a reason that need not be there again. */
+/** A stream that lasted this long resets the delay. */
 const STEADY_MS = 10_000;
 
 /**
- * Listens for changes and goes on doing so when the stream breaks off or the server ends it. Rejects
- * when the server does not let us listen to begin with. Returns what ends it.
+ * Listens for changes, and listens again when the stream breaks or the server ends it. Rejects if the server refuses the
+ * first stream. Returns a function that stops it.
  *
- * `onReopened`: something may have changed while nobody listened.
+ * `onReopened` is called because changes may have been missed.
  */
 export async function keepListening(
   client: Client,
@@ -56,12 +56,12 @@ async function reopen(
 ): Promise<McpSubscription | undefined> {
   for (let failed = failures; ; failed += 1) {
     await sleep(retryDelay(failed), undefined, { ref: false, signal }).catch(() => undefined);
-    // A connection that was given up is replaced as a whole, with what is listened to.
+    // A lost connection is replaced as a whole, with its streams.
     if (signal.aborted || client.transport === undefined) return undefined;
     try {
       return await client.listen(filter, { timeout: LISTEN_MS, signal });
     } catch (error) {
-      if (error instanceof ProtocolError) return undefined; // it does not want to be listened to any more
+      if (error instanceof ProtocolError) return undefined; // the server refuses further streams
     }
   }
 }

@@ -31,22 +31,22 @@ export interface ConnectionOptions {
   readonly log: Logger;
   readonly era: PriorDiscovery | undefined;
   readonly auth: ServerAuth | undefined;
-  /** What is known to ask in the middle of a call; shared by all connections to the server. */
+  /** Subjects known to ask during a call, shared by all connections to the server. */
   readonly askers: Set<string>;
   readonly onNoise: (line: string) => void;
-  /** Told of every try, before it begins; throws where no connection is wanted any more. */
+  /** Called before every attempt; throws if no connection is wanted any more. */
   readonly onTry: (transport: Transport) => void;
   readonly onNotification: (client: Client, method: string, params: unknown) => Promise<void>;
-  /** The connection ended and PML did not end it. */
+  /** Called when the connection ended without PML ending it. */
   readonly onLost: (connection: LiveConnection, reason: string) => void;
 }
 
-/** Calls on a connection that was given up may still hear how they ended; then it is not known. */
+/** Grace period in which calls on a lost connection may still get their results. */
 const LAST_ANSWERS_MS = 1_000;
 const CLOSED = "the connection was closed";
 const NO_TURN = { pause: () => undefined, resume: async () => undefined, [Symbol.dispose]: () => undefined };
 
-/** One connection to a server, with the calls that are under way on it. */
+/** One connection to a server, with its calls under way. */
 export class LiveConnection implements AsyncDisposable {
   readonly client: Client;
   readonly process: StdioProcess | undefined;
@@ -87,12 +87,12 @@ export class LiveConnection implements AsyncDisposable {
     client.onclose = () => this.#end(process?.exit ?? CLOSED);
   }
 
-  /** Why it is of no use any more. */
+  /** Reason for the loss; undefined while the connection is usable. */
   get lost(): string | undefined {
     return this.#lost ?? (this.client.transport === undefined ? CLOSED : undefined);
   }
 
-  /** Whether a call that asks would have to wait for another one that does. */
+  /** True if a call that asks would wait for another one. */
   get taken(): boolean {
     return this.#turns.taken;
   }
@@ -114,7 +114,7 @@ export class LiveConnection implements AsyncDisposable {
           maxTotalTimeout: longestCallMs,
           ...options,
           ...(signal === undefined ? {} : { signal }),
-          // Asked for even when nobody listens: without it a server sends none, and the call could time out.
+          // Requests progress even without a listener: it resets the timeout.
           onprogress: (progress) => {
             onProgress?.(progress);
           },
@@ -130,10 +130,10 @@ export class LiveConnection implements AsyncDisposable {
     }
   }
 
-  /** Nobody is at the other end any more, though the connection itself does not say so. */
+  /** Treats the connection as lost, though the transport has not closed. */
   giveUp(reason: string): void {
     this.#end(reason);
-    const close = (): void => void this.client.close().catch(() => undefined); // as was said, nobody is there
+    const close = (): void => void this.client.close().catch(() => undefined); // the other end is gone
     setTimeout(close, LAST_ANSWERS_MS).unref();
   }
 
@@ -149,12 +149,12 @@ export class LiveConnection implements AsyncDisposable {
   }
 }
 
-/** Calls of the same may ask again. */
+/** Identifies calls that may ask again. */
 export function subjectOf({ method, params }: UpstreamRequest): string {
   return `${method} ${String(params["name"] ?? params["uri"])}`;
 }
 
-/** Installs handlers before the first message can come. */
+/** Installs handlers before the first message can arrive. */
 function prepare(
   client: Client,
   calls: ActiveCalls,

@@ -18,33 +18,33 @@ import { StdioProcess } from "./stdio-process.ts";
 
 export interface Connection {
   readonly client: Client;
-  /** Only of servers that run as a child process. */
+  /** Set for servers that run as a child process. */
   readonly process: StdioProcess | undefined;
 }
 
 export interface ConnectOptions {
   readonly entry: McpServerEntry;
   readonly timeoutMs: number;
-  /** The era the server is taken to speak; left out, it is asked. */
+  /** The era the server is assumed to speak; undefined to ask it. */
   readonly era: PriorDiscovery | undefined;
-  /** How PML makes itself known to a remote server, besides the configured headers. */
+  /** Authenticates PML to a remote server, besides the configured headers. */
   readonly auth: ServerAuth | undefined;
   readonly onNoise: (line: string) => void;
   readonly groups: ProcessGroups;
   readonly output?: ServerOutput | undefined;
-  /** Installs handlers before the first message can come; throws where no connection is wanted any more. */
+  /** Installs handlers before the first message can arrive; throws if no connection is wanted any more. */
   readonly prepare: (client: Client, transport: Transport) => void;
 }
 
 /**
- * The same at every connect, or a server's list would change with it. What a caller cannot answer is
- * refused call by call.
+ * Constant, because servers may derive their lists from them. Questions that a caller cannot answer are refused call by
+ * call.
  */
 const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {} };
 
 const LEGACY: PriorDiscovery = { kind: "legacy" };
 
-/** Some servers of the 2025 era leave a question that they do not know unanswered. */
+/** Some servers of the 2025 era do not answer unknown requests. */
 const ERA_QUESTION_MS = 3_000;
 
 export async function connectServer(options: ConnectOptions): Promise<Connection> {
@@ -62,7 +62,7 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
   try {
     return await connectRemote(() => new StreamableHTTPClientTransport(url, init), options, options.era);
   } catch (error) {
-    // Servers of before Streamable HTTP answer its POST with a 4xx; they are to be tried the old way.
+    // Servers older than Streamable HTTP answer its POST with a 4xx: tries SSE.
     if (entry.type !== undefined || !isClientError(error)) throw error;
     return connectRemote(openOld, options, LEGACY).catch(() => {
       throw error;
@@ -77,7 +77,7 @@ async function connectProcess(command: string, options: ConnectOptions): Promise
     return { client: await connectClient(process, options, era), process };
   };
   return open(options.era).catch((error: unknown) => {
-    // Some servers of the 2025 era end at a first request that they do not know.
+    // Some servers of the 2025 era exit at an unknown first request.
     const stumbled = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
     if (options.era === undefined && stumbled) return open(LEGACY);
     throw error;
@@ -98,7 +98,7 @@ async function connectClient(
   era: PriorDiscovery | undefined,
 ): Promise<Client> {
   const asksProcess = transport instanceof StdioProcess && era === undefined;
-  // The time that a silent process is asked for its era is part of what it has in all.
+  // The time for the question about the era is part of the connection timeout.
   const questionMs = asksProcess ? Math.min(ERA_QUESTION_MS, options.timeoutMs / 2) : 0;
   const probe = asksProcess ? { timeoutMs: questionMs } : {};
   const client = new Client(

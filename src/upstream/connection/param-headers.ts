@@ -1,6 +1,6 @@
-/** An argument that travels as an HTTP header too, so that what is in between can route by it. */
+/** An argument that is also sent as an HTTP header, so that intermediaries can route by it. */
 interface HeaderParam {
-  /** Where it is in the arguments. */
+  /** Path in the arguments. */
   readonly path: readonly string[];
   readonly header: string;
 }
@@ -10,10 +10,10 @@ type Schema = Readonly<Record<string, unknown>>;
 const HEADER_TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIMITIVES: readonly unknown[] = ["string", "integer", "number", "boolean"];
 
-/** Schemas live as long as the offer they came with, and are asked about with every call. */
+/** Results by schema: schemas live as long as their offer and are looked up with every call. */
 const found = new WeakMap<Schema, readonly HeaderParam[]>();
 
-/** The arguments that a tool's schema marks with `x-mcp-header`; a mark that the protocol does not allow counts for nothing. */
+/** Finds the arguments that a tool's schema marks with `x-mcp-header`; ignores marks that the protocol does not allow. */
 export function findHeaderParams(inputSchema: Schema): readonly HeaderParam[] {
   const known = found.get(inputSchema);
   if (known !== undefined) return known;
@@ -39,7 +39,7 @@ function markedIn(schema: Schema, path: readonly string[]): HeaderParam[] {
   });
 }
 
-/** The headers of one call. An argument that is left out, or is not what it should be, has none. */
+/** Builds the headers of one call; missing arguments and arguments of a wrong type have none. */
 export function paramHeaders(inputSchema: Schema, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of findHeaderParams(inputSchema)) {
@@ -56,7 +56,7 @@ function toText(value: unknown): string | undefined {
   return isExact && Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** What a header can carry as it is, and would be read as it was written. */
+/** Matches text that a header carries unchanged. */
 const PLAIN = /^[!-~]([\t -~]*[!-~])?$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
 

@@ -11,13 +11,13 @@ import { UpstreamServer } from "../upstream-server.ts";
 
 export interface Probe {
   readonly status: ServerStatus;
-  /** undefined: it could not be reached, and its status says why. */
+  /** Undefined if the server could not be reached; its status has the reason. */
   readonly offer: Offer | undefined;
 }
 
-/** Starts or reaches a server as the daemon would, asks what it has, and lets it go again. */
+/** Connects to a server like the daemon does, reads its offer and disconnects. */
 export async function probeServer(name: string, entry: McpServerEntry, connectMs: number): Promise<Probe> {
-  // Not in PML_HOME, where the daemon keeps account of its own.
+  // Not in PML_HOME, where the daemon records its own groups.
   const folder = mkdtempSync(join(tmpdir(), "pml-probe-"));
   const log = createLogger({ level: "silent", file: undefined, secrets: [] });
   let offer: Offer | undefined;
@@ -32,7 +32,7 @@ export async function probeServer(name: string, entry: McpServerEntry, connectMs
     onNotification: () => undefined,
   });
   try {
-    await server.connect().catch(() => undefined); // why is in its status
+    await server.connect().catch(() => undefined); // the status has the error
     return { status: server.status, offer };
   } finally {
     await server[Symbol.asyncDispose]();

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../base/log.ts";
 
-/** The process group of a server: its leader's pid, and when that was started. */
+/** The process group of a server: pid and start time of its leader. */
 interface Group {
   readonly pid: number;
-  /** In ticks since boot; together with the pid it names a process for good. */
+  /** In ticks since boot; with the pid it identifies a process for good. */
   readonly startTicks: number;
 }
 
-/** How long what is left over may take to end by itself, and after SIGTERM. */
+/** Grace period for leftover groups, before and after SIGTERM. */
 const GRACE_MS = 500;
 const TERM_MS = 1_000;
 
 /**
- * The process groups of running servers, on file. A daemon that is killed cannot end what its servers
- * started, so the next one does.
+ * Records the process groups of running servers in a file. A killed daemon cannot end what its servers started, so the next
+ * daemon does.
  */
 export class ProcessGroups implements AsyncDisposable {
   readonly #path: string;
@@ -29,7 +29,7 @@ export class ProcessGroups implements AsyncDisposable {
     this.#log = log;
   }
 
-  /** Takes over what the last owner of this directory left behind, and ends it without anyone waiting. */
+  /** Ends the groups that the last owner of this directory left, in the background. */
   endOrphans(): void {
     for (const group of readGroups(this.#path)) this.#groups.set(group.pid, group);
     this.#ending = Promise.all([...this.#groups.values()].map((group) => this.#end(group))).then(() => undefined);
@@ -37,7 +37,7 @@ export class ProcessGroups implements AsyncDisposable {
 
   add(pid: number): void {
     const leader = readProcess(pid);
-    if (leader === undefined) return; // it is gone already, or this system has no /proc
+    if (leader === undefined) return; // it has exited, or this system has no /proc
     this.#groups.set(pid, { pid, startTicks: leader.startTicks });
     this.#write();
   }
@@ -65,7 +65,7 @@ export class ProcessGroups implements AsyncDisposable {
     this.remove(group.pid);
   }
 
-  /** Not worth failing for: without the file, only a killed daemon's leftovers would stay. */
+  /** Ignores failures: without the file only leftovers of a killed daemon stay. */
   #write(): void {
     try {
       const partial = `${this.#path}.${process.pid}`;
@@ -82,7 +82,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(process.platform === "win32" ? pid : -pid, signal);
   } catch {
-    // the group is gone already, which is what was wanted
+    // the group has ended already
   }
 }
 
@@ -91,7 +91,7 @@ function readGroups(path: string): readonly Group[] {
     const { boot, groups } = JSON.parse(readFileSync(path, "utf8")) as { boot: string; groups: Group[] };
     return boot === bootId() ? groups : [];
   } catch {
-    return []; // nothing was ever noted here, or there is no /proc to compare it with
+    return []; // no file yet, or no /proc to compare it with
   }
 }
 
@@ -100,9 +100,8 @@ function bootId(): string {
 }
 
 /**
- * A number is not given to another process while a group of that number exists. So a leader that was
- * started at another time, or a member that is older than the leader was, means that the group ended
- * and its number was used again; that one is none of ours.
+ * True if a recorded group still exists. The system does not reuse a number while a group of that number exists. A leader with
+ * another start time, or a member older than the leader, means that the number was reused for a foreign group.
  */
 function isLeftOver({ pid, startTicks }: Group): boolean {
   const leader = readProcess(pid);
@@ -122,14 +121,14 @@ interface ProcessState {
   readonly startTicks: number;
 }
 
-/** Zombies have ended; whoever should read their exit status just has not. */
+/** Zombies have ended; their parent has not read the exit status yet. */
 const ENDED: ReadonlySet<string> = new Set(["Z", "X"]);
 const START_TICKS_FIELD = 19;
 
 function readProcess(pid: number): ProcessState | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before it, in parentheses, may hold anything.
+    // The name before it, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return {
       state: fields[0] ?? "",
@@ -138,6 +137,6 @@ function readProcess(pid: number): ProcessState | undefined {
       startTicks: Number(fields[START_TICKS_FIELD]),
     };
   } catch {
-    return undefined; // it has ended, or this system has no /proc
+    return undefined; // it has exited, or this system has no /proc
   }
 }

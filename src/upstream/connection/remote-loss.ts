@@ -3,13 +3,13 @@ import { isModern } from "./current-protocol.ts";
 import { findHttpStatus, innermostMessage, isUnreachable } from "../failures.ts";
 import { anyResult } from "./passthrough.ts";
 
-/** Whether a remote server refused a request for its session. The protocol wants a 404 for it; many answer 400. */
+/** True if a remote server refused a request because of its session. The protocol requires 404; many answer 400. */
 export function isSessionGone(error: unknown, session: string | undefined): boolean {
   const status = findHttpStatus(error);
   return session !== undefined && (status === 404 || status === 400);
 }
 
-/** Why a remote connection is of no use any more, if a failed request shows that. */
+/** Derives from a failed request why a remote connection is lost; undefined if it is not. */
 export function findLoss(error: unknown, session: string | undefined): string | undefined {
   if (isSessionGone(error, session)) return "it does not know the session any more";
   return isUnreachable(error) ? innermostMessage(error) : undefined;
@@ -18,13 +18,13 @@ export function findLoss(error: unknown, session: string | undefined): string | 
 const CHECK_MS = 5_000;
 
 /**
- * A remote connection does not end by itself, and a call whose stream broke off would wait for ever.
- * So after an error on it the server is asked whether it is still there and knows us.
+ * Checks after an error whether the server still answers and knows the session. A remote connection does not close by itself,
+ * and a call whose stream broke would wait forever.
  */
 export function createLossCheck(client: Client, onLoss: (reason: string) => void): (error: Error) => void {
   let checking = false;
   const check = async (error: Error): Promise<string | undefined> => {
-    // The stream of these servers is their session: what comes back after a break is another one.
+    // The stream is the session: a new stream is another session.
     if (error instanceof SseError) return innermostMessage(error);
     const session = client.transport?.sessionId;
     const method = isModern(client) ? "server/discover" : "ping";

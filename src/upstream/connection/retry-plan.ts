@@ -1,11 +1,11 @@
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-/** After this many failures in a row a server is only tried again when somebody asks for it. */
+/** After this many consecutive failures a server is retried only on demand. */
 const FAILURES_UNTIL_REST = 6;
-/** A server that ran this long before it ended is one that runs well. */
+/** A server that ran this long before it exited counts as stable. */
 const STEADY_MS = 10_000;
 
-/** When a server that failed may be tried again: sooner at first, later each time, never all at once. */
+/** Decides when to retry a failed server: exponential back-off with jitter. */
 export class RetryPlan {
   #failures = 0;
   #starts = 0;
@@ -17,7 +17,7 @@ export class RetryPlan {
     return this.#failures;
   }
 
-  /** How often it was started anew after it ran. */
+  /** Number of restarts after a crash. */
   get restarts(): number {
     return Math.max(0, this.#starts - 1);
   }
@@ -26,7 +26,7 @@ export class RetryPlan {
     return Math.max(this.#failures, this.#crashes) >= FAILURES_UNTIL_REST;
   }
 
-  /** How long whoever asks for the server has to wait. */
+  /** Time until the next attempt is allowed. */
   remainingMs(now = Date.now()): number {
     return Math.max(0, this.#notBefore - now);
   }
@@ -38,14 +38,14 @@ export class RetryPlan {
     this.#notBefore = 0;
   }
 
-  /** What failed so far says nothing about the next try. */
+  /** Resets all failures. */
   forget(): void {
     this.#failures = 0;
     this.#crashes = 0;
     this.#notBefore = 0;
   }
 
-  /** It could not be started. Returns how long to wait. */
+  /** Records a failed start. Returns the delay. */
   failed(now = Date.now()): number {
     this.#failures += 1;
     const wait = retryDelay(this.#failures);
@@ -54,8 +54,8 @@ export class RetryPlan {
   }
 
   /**
-   * It ran and ended. It is there again at once for whoever asks, since it can start; by itself it is
-   * started later each time, or one that always ends after starting would do so for ever.
+   * Records a crash. A caller may restart the server at once, since it can start; automatic restarts back off, or a server that
+   * always exits would restart forever.
    */
   crashed(now = Date.now()): number {
     const ranWell = this.#runningSince !== undefined && now - this.#runningSince >= STEADY_MS;
@@ -66,7 +66,7 @@ export class RetryPlan {
   }
 }
 
-/** How long to wait after so many failures in a row. */
+/** Computes the delay after a number of consecutive failures. */
 export function retryDelay(failures: number): number {
   const longest = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS);
   return longest * (0.75 + Math.random() * 0.5);

@@ -7,7 +7,7 @@ interface Request {
 }
 
 export interface SendOptions {
-  /** Longest silence of the server; progress starts it anew. */
+  /** Longest silence of the server; progress restarts it. */
   readonly timeout: number;
   /** Longest duration of the request, with or without progress. */
   readonly maxTotalTimeout: number;
@@ -17,8 +17,8 @@ export interface SendOptions {
 }
 
 /**
- * Sends a request and returns its result unread. The SDK's own `maxTotalTimeout` rejects without a word to the
- * server, which would work on; here the request is cancelled like any other.
+ * Sends a request and returns its result unparsed. Cancels it at the server beyond `maxTotalTimeout`: the SDK's option of
+ * that name only rejects, and the server would work on.
  */
 export async function sendRequest(
   client: Client,

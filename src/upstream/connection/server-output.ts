@@ -4,24 +4,24 @@ import { findSecrets } from "../../config/secrets.ts";
 import { LogFile } from "../../base/log-file.ts";
 import { redact } from "../../base/log.ts";
 
-/** What a server says beside the protocol. */
+/** The stderr output of a server. */
 export interface ServerOutput {
-  /** The text without the secrets that the server was given. */
+  /** Removes the secrets that the server was given. */
   clean(text: string): string;
-  /** Keeps lines of stderr, cleaned before. */
+  /** Writes cleaned lines of stderr. */
   write(lines: readonly string[]): void;
 }
 
-/** Enough to see what led to an end; a server that talks a lot must not push out the others. */
+/** Enough to find the cause of an exit; a verbose server must not displace the others. */
 const LARGEST_LOG_BYTES = 2 * 1024 * 1024;
-/** Shorter values would take words out of every line. */
+/** Shorter secrets would redact parts of ordinary words. */
 const SHORTEST_SECRET = 6;
 
 export function serverLogFolder(home: string): string {
   return join(home, "logs");
 }
 
-/** Lines go to a file of the server's own, in the form of the daemon's log. */
+/** Writes lines to a file per server, in the format of the daemon's log. */
 export function createServerOutput(folder: string, name: string, entry: McpServerEntry): ServerOutput {
   const file = new LogFile(join(folder, `${name}.log`), LARGEST_LOG_BYTES);
   const secrets = findSecrets(entry)

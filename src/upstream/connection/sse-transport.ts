@@ -6,8 +6,8 @@ import {
 } from "@modelcontextprotocol/client";
 
 /**
- * The SDK's transport for servers of before Streamable HTTP, with a start that ends: the SDK waits for the server's
- * first event however long that takes, and also when the transport has been closed meanwhile.
+ * The SDK's transport for servers older than Streamable HTTP, with a bounded start: the SDK waits for the first event
+ * without a limit, even after the transport was closed.
  */
 export class SseTransport extends SSEClientTransport {
   readonly #startMs: number;
@@ -16,7 +16,7 @@ export class SseTransport extends SSEClientTransport {
   constructor(url: URL, options: SSEClientTransportOptions, startMs: number) {
     super(url, options);
     this.#startMs = startMs;
-    this.#closed.promise.catch(() => undefined); // of interest during a start only
+    this.#closed.promise.catch(() => undefined); // only a start waits for it
   }
 
   override async start(): Promise<void> {

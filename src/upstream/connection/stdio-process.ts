@@ -21,31 +21,30 @@ export interface StdioServer {
 }
 
 export interface StdioProcessOptions {
-  /** Hears of lines on stdout that are no messages. */
+  /** Called with lines on stdout that are not messages. */
   readonly onNoise: (line: string) => void;
   readonly groups: Pick<ProcessGroups, "add" | "remove">;
-  /** Hears what it writes to stderr. */
+  /** Receives stderr. */
   readonly output?: ServerOutput | undefined;
 }
 
-/** How long a server may take to end by itself after its stdin closed, and after SIGTERM. */
+/** Grace period after stdin was closed, and again after SIGTERM. */
 const GRACE_MS = 1_000;
-/** How long the output of a process that has ended may still be read. */
+/** Time to read the remaining output of an exited process. */
 const LAST_OUTPUT_MS = 200;
 const LONGEST_STDERR_LINE = 2_000;
 const STDERR_LINES_KEPT = 50;
 const LONGEST_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 /**
- * A server as a child process. It leads a process group of its own, so that whatever it starts (npx,
- * shells, browsers) ends with it. Its environment has a few safe variables and what was configured,
- * never the gateway's own.
+ * Runs a server as a child process. It leads its own process group, so that everything it starts (npx, shells, browsers) ends
+ * with it. Its environment has a few safe variables and the configured ones, never the gateway's.
  */
 export class StdioProcess implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport["onmessage"];
-  /** With `pid`, how the SDK knows a child process; one that is silent when asked for its era is then of 2025. */
+  /** Marks a child process for the SDK, together with `pid`: one that ignores the question about its era is of 2025. */
   readonly stderr = null;
   readonly #server: StdioServer;
   readonly #options: StdioProcessOptions;
@@ -68,7 +67,7 @@ export class StdioProcess implements Transport {
     return this.#stderrRest === "" ? this.#stderr : [...this.#stderr, this.#clean(this.#stderrRest)];
   }
 
-  /** How the process ended, in words, once it has. */
+  /** Describes how the process exited; undefined while it runs. */
   get exit(): string | undefined {
     return this.#exit;
   }
@@ -85,7 +84,7 @@ export class StdioProcess implements Transport {
     this.#child = child;
     child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.#keepStderr(text));
-    // Every message that waits for a server which does not read adds a listener.
+    // Every message that waits for a slow reader adds listeners.
     child.stdin.setMaxListeners(0).on("error", (error) => this.onerror?.(error));
     child.once("exit", (code, signal) => {
       this.#exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
@@ -104,7 +103,7 @@ export class StdioProcess implements Transport {
     });
   }
 
-  /** What a server started must not outlive it, nor keep its pipes open: then it would seem to live on. */
+  /** Kills the rest of the group and closes the pipes: a descendant that holds them would hide the exit. */
   #afterExit(child: ChildProcess): void {
     this.#killGroup("SIGKILL");
     if (child.pid !== undefined) this.#options.groups.remove(child.pid);
@@ -194,7 +193,7 @@ function isAnswer(message: Record<string, unknown>): message is Answer & Record<
   return method === undefined && (typeof id === "string" || typeof id === "number");
 }
 
-/** The SDK ignores an answer that it cannot read, and the call would wait for its timeout. */
+/** Replaces an unreadable answer with an error: the SDK ignores it, and the call would run into its timeout. */
 function toReadable({ id, result, error }: Answer): JSONRPCMessage {
   const answer = isObject(result) ? { jsonrpc: "2.0", id, result } : { jsonrpc: "2.0", id, error };
   if (isJSONRPCResultResponse(answer) || isJSONRPCErrorResponse(answer)) return answer;
@@ -210,7 +209,7 @@ async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
   return happened;
 }
 
-/** The child process behind a transport, if it is one. */
+/** Narrows a transport to a child process. */
 export function asProcess(transport: Transport | undefined): StdioProcess | undefined {
   return transport instanceof StdioProcess ? transport : undefined;
 }

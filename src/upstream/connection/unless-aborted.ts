@@ -1,4 +1,4 @@
-/** Waits for something that others wait for too, and that goes on when this one does not any more. */
+/** Stops waiting on abort for a promise that others wait for too, without cancelling it. */
 export async function unlessAborted<T>(event: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return event;
   const aborted = Promise.withResolvers<never>();

@@ -4,7 +4,7 @@ import type { Scope } from "../../registry/scope.ts";
 import { bumpScope } from "../../registry/scope-version-store.ts";
 import type { Db } from "../../db/client.ts";
 
-/** What a login belongs to: another address or issuer must never get to see it. */
+/** Key of a login; another address or issuer must never receive it. */
 export interface CredentialKey {
   readonly scope: Scope;
   readonly server: string;
@@ -16,7 +16,7 @@ export interface SealedCredential {
   readonly sealed: string;
 }
 
-/** The one that was saved last, whatever its issuer. */
+/** Returns the latest login of any issuer. */
 export async function findCredential(db: Db, key: CredentialKey): Promise<SealedCredential | undefined> {
   return db
     .selectFrom("upstream_credential")
@@ -42,7 +42,7 @@ export async function writeCredential(db: Db, key: CredentialKey, { issuer, seal
     .execute();
 }
 
-/** Whether this gateway may renew the login now: another one may be at it, or have done it since this was read. */
+/** Claims the renewal of a login; false if another gateway renews it or has renewed it since it was read. */
 export async function claimRenewal(
   db: Db,
   key: CredentialKey,
@@ -75,7 +75,7 @@ export async function endRenewal(db: Db, key: CredentialKey, issuer: string): Pr
     .execute();
 }
 
-/** All logins to a server, at whatever address. Returns how many there were. */
+/** Deletes all logins to a server, at every address. Returns their number. */
 export async function deleteCredentials(db: Db, key: Pick<CredentialKey, "scope" | "server">): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("upstream_credential")
@@ -91,7 +91,7 @@ export interface LoginEvent {
   readonly server: string;
 }
 
-/** Puts on record that a login came or went, and tells every gateway of the database. */
+/** Audits that a login was added or removed, and notifies every gateway of the database. */
 export async function recordLogin(db: Db, scope: Scope, { action, server }: LoginEvent): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx

@@ -14,16 +14,16 @@ import {
   writeCredential,
 } from "./credential-store.ts";
 
-/** Everything about one login that is needed to use and renew it. */
+/** Everything needed to use and renew one login. */
 export interface Credential {
   readonly issuer: string;
   readonly client: StoredOAuthClientInformation;
-  /** Left out once they have ended: the registration is still good for the next login. */
+  /** Absent after they expired; the registration is kept for the next login. */
   readonly tokens?: StoredOAuthTokens;
-  /** When the access token ends, where the server said so. */
+  /** Expiry of the access token, if the server said so. */
   readonly expiresAt?: number;
   readonly discovery: OAuthDiscoveryState;
-  /** What the tokens are for, as the authorization server knows it. */
+  /** Resource indicator of the tokens. */
   readonly resource?: string;
 }
 
@@ -34,7 +34,7 @@ export class Credentials {
   readonly #db: Db;
   readonly #key: CredentialKey;
   readonly #getSeal: () => Seal;
-  /** As what each was read. */
+  /** Sealed form of each login that was read, by which a renewal recognises a newer one. */
   readonly #sealed = new WeakMap<Credential, string>();
 
   constructor(db: Db, key: CredentialKey, getSeal: () => Seal) {
@@ -57,7 +57,7 @@ export class Credentials {
     await writeCredential(this.#db, this.#key, { issuer, sealed });
   }
 
-  /** Forgets tokens that have ended, unless there are others by now. The registration may have ended with them. */
+  /** Deletes expired tokens, with the registration if it ended too, unless newer tokens were stored. */
   async retire(ended: Credential, registration: "kept" | "ended"): Promise<void> {
     const current = await this.find();
     if (current?.tokens?.access_token !== ended.tokens?.access_token) return;
@@ -66,7 +66,7 @@ export class Credentials {
     else await deleteCredentials(this.#db, this.#key);
   }
 
-  /** Of one that was found here. */
+  /** Claims the renewal of a login that `find` returned. */
   claimRenewal(found: Credential): Promise<boolean> {
     const sealed = this.#sealed.get(found) ?? "";
     return claimRenewal(this.#db, this.#key, { issuer: found.issuer, sealed }, RENEWAL_SECONDS);

@@ -22,7 +22,7 @@ export interface FlowOptions {
   readonly redirectUrl: string;
   readonly clientMetadataUrl: string | undefined;
   readonly challenge: Challenge;
-  /** The login there is already: its registration can be used again. */
+  /** Existing login, whose registration can be reused. */
   readonly known: Credential | undefined;
 }
 
@@ -37,7 +37,7 @@ export function clientMetadata(redirectUrl: string, scope?: string): OAuthClient
   };
 }
 
-/** One login, from the address that a person opens to the tokens. Nothing of it is stored before it is whole. */
+/** One login, from the address a person opens to the tokens. Stores nothing before it is complete. */
 export class LoginFlow implements OAuthClientProvider {
   readonly options: FlowOptions;
   readonly clientMetadataUrl?: string;
@@ -55,7 +55,7 @@ export class LoginFlow implements OAuthClientProvider {
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
   }
 
-  /** The address at which a person says yes. */
+  /** Address of the consent page. */
   async begin(): Promise<URL> {
     const { url, oauth, challenge } = this.options;
     const scope = challenge.scope ?? oauth?.scope;
@@ -154,7 +154,7 @@ function isSameIssuer(a: string, b: string): boolean {
   return a.replace(/\/$/, "") === b.replace(/\/$/, "");
 }
 
-/** The configured client, or the one of the last login where it was registered for the same way back. */
+/** Returns the configured client, or the registration of the last login if it has the same redirect address. */
 function findClient({ oauth, known, redirectUrl }: FlowOptions): StoredOAuthClientInformation | undefined {
   if (oauth?.clientId !== undefined) {
     return {

@@ -18,15 +18,15 @@ import { StoredAuth } from "./stored-auth.ts";
 export interface LoginsOptions {
   readonly db: Db;
   readonly scope: Scope;
-  /** Throws where there is no key to seal with. */
+  /** Throws without a key to seal with. */
   readonly getSeal: () => Seal;
   readonly clientMetadataUrl: string | undefined;
-  /** Where browsers come back to, where it is not the gateway's own address. */
+  /** Redirect address for browsers, if not the gateway's own. */
   readonly redirectUrl: string | undefined;
   readonly log: Logger;
 }
 
-/** A login that a person has to go through. */
+/** A login that waits for a person. */
 export interface StartedLogin {
   readonly id: string;
   readonly url: string;
@@ -40,7 +40,7 @@ interface PendingLogin {
   readonly timer: NodeJS.Timeout;
 }
 
-/** What a browser brought back. */
+/** Query parameters of the redirect. */
 export interface LoginAnswer {
   readonly state: string;
   readonly code: string | undefined;
@@ -50,10 +50,10 @@ export interface LoginAnswer {
 
 const CALLBACK_PATH = "/oauth/callback";
 const LOGIN_MINUTES = 10;
-/** Finished logins are remembered this long, for whoever asks how they ended. */
+/** Finished logins are kept this long, so that their outcome can be read. */
 const REMEMBERED_MS = 60_000;
 
-/** Who PML is to remote servers: logins under way, and those that are stored. */
+/** Logins to remote servers, pending and stored. */
 export class Logins {
   readonly #options: LoginsOptions;
   readonly #auths = new Map<string, StoredAuth>();
@@ -66,22 +66,22 @@ export class Logins {
     this.#redirectUrl = options.redirectUrl;
   }
 
-  /** Browsers come back to the gateway itself, unless something else is configured. */
+  /** Sets the gateway's own address as the redirect, unless another is configured. */
   listenAt(address: string): void {
     this.#redirectUrl ??= new URL(CALLBACK_PATH, address).href;
   }
 
-  /** What PML says of itself to servers that take an address for a registration. */
+  /** Client metadata document, for servers that accept an address instead of a registration. */
   get clientDocument(): Record<string, unknown> | undefined {
     const { clientMetadataUrl } = this.#options;
     if (clientMetadataUrl === undefined || this.#redirectUrl === undefined) return undefined;
     return { client_id: clientMetadataUrl, ...clientMetadata(this.#redirectUrl) };
   }
 
-  /** undefined: nothing but the configured headers is sent. */
+  /** Returns undefined if only the configured headers are sent. */
   authFor(server: string, entry: McpServerEntry): ServerAuth | undefined {
     const { url, headers = {}, pml: { oauth } = {} } = entry;
-    this.#auths.delete(server); // of an earlier configuration
+    this.#auths.delete(server); // belonged to an earlier configuration
     if (url === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "authorization"))
       return undefined;
     if (oauth?.grant === "client_credentials") return new MachineAuth({ server, url, oauth });
@@ -94,7 +94,7 @@ export class Logins {
     const auth = this.#auths.get(server);
     const { url, pml: { oauth } = {} } = entry;
     if (auth === undefined || url === undefined) throw notPossible(server, entry);
-    this.#options.getSeal(); // before anybody says yes to what could not be kept
+    this.#options.getSeal(); // fails before a person consents to a login that could not be stored
     const redirectUrl = this.#redirectUrl;
     if (redirectUrl === undefined) throw new PmlError("login_failed", "The gateway is not reachable for browsers yet");
     const flow = new LoginFlow({
@@ -111,7 +111,7 @@ export class Logins {
     return { id: this.#remember(flow), url: address.href, seconds: LOGIN_MINUTES * 60 };
   }
 
-  /** Takes what a browser brought back, once. Returns the server that is logged in to. */
+  /** Completes a login with the redirect's parameters, once. Returns its server. */
   async finish({ state, code, iss, error }: LoginAnswer): Promise<string> {
     const pending = this.#pending.get(state);
     this.#pending.delete(state);
@@ -139,7 +139,7 @@ export class Logins {
     }
   }
 
-  /** Whether the login is done by then; throws when it failed. */
+  /** Waits for the login; returns whether it completed in time, throws if it failed. */
   async wait(id: string, ms: number): Promise<boolean> {
     const pending = this.#byId.get(id);
     if (pending === undefined) throw new PmlError("login_failed", "This login is not known or over");
@@ -147,12 +147,12 @@ export class Logins {
     return Promise.race([pending.ended.promise.then(() => true), waited]);
   }
 
-  /** Forgets the login to a server, here and where it was made. Returns whether there was one. */
+  /** Deletes and revokes the login to a server. Returns whether there was one. */
   async end(server: string, entry: McpServerEntry): Promise<boolean> {
     const { db, scope, log } = this.#options;
     const { url = "" } = entry;
     const stored = this.#credentialsOf(server, url);
-    const known = await stored.find().catch(() => undefined); // one that cannot be read is forgotten all the same
+    const known = await stored.find().catch(() => undefined); // an unreadable login is deleted too
     if ((await deleteCredentials(db, { scope, server })) === 0) return false;
     await this.#record("server.logout", server);
     if (known !== undefined) {
@@ -163,7 +163,7 @@ export class Logins {
     return true;
   }
 
-  /** Logins may have come or gone, here or on another gateway. */
+  /** Called after logins changed, here or on another gateway. */
   reload(): void {
     for (const auth of this.#auths.values()) auth.forget();
   }
@@ -190,7 +190,7 @@ export class Logins {
     };
     const timer = setTimeout(expire, LOGIN_MINUTES * 60_000).unref();
     const pending: PendingLogin = { id: randomUUID(), flow, ended: Promise.withResolvers(), timer };
-    pending.ended.promise.catch(() => undefined); // whoever waits for it is told
+    pending.ended.promise.catch(() => undefined); // its callers get the rejection
     this.#pending.set(flow.state(), pending);
     this.#byId.set(pending.id, pending);
     return pending.id;
@@ -207,12 +207,12 @@ function notPossible(server: string, { url, pml }: McpServerEntry): PmlError {
   return new PmlError("login_failed", `There is no login to ${server}: ${reason}`);
 }
 
-/** It comes from whoever opened the address, so it is shown only if it looks like a code. */
+/** Untrusted, since anybody can open the address: shown only if it looks like a code. */
 function readErrorCode(error: string | undefined): string {
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : "no code came back";
 }
 
-/** Of what an authorization server says only the code: the rest may repeat what it was sent. */
+/** Extracts only the error code of an authorization server: its text may repeat what it was sent. */
 function failure(server: string, error: unknown): PmlError {
   const known = findPmlError(error);
   if (known !== undefined) return known;

@@ -18,7 +18,7 @@ export interface MachineClient {
   readonly oauth: ServerOauth;
 }
 
-/** A client that logs in by itself, with its secret. Its tokens are kept in memory only; new ones are there for the asking. */
+/** Client credentials: logs in with a secret. Keeps tokens in memory only, since new ones can be requested at any time. */
 export class MachineAuth implements ServerAuth {
   readonly fetch: FetchLike = fetch;
   readonly #client: MachineClient;

@@ -5,8 +5,8 @@ const LIMIT_MS = 15_000;
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * For requests to addresses that a remote server names. It may not send PML where it could not get
- * itself: plain HTTP reaches its own host only, and this machine only where the server is on it.
+ * Fetches addresses that a remote server names. The server must not reach through PML what it cannot reach itself: plain HTTP
+ * is allowed to its own host only, and loopback only if the server is on it.
  */
 export function createOauthFetch(serverUrl: string): FetchLike {
   const server = new URL(serverUrl);
@@ -21,7 +21,7 @@ export function createOauthFetch(serverUrl: string): FetchLike {
         },
       );
     }
-    // What is sent to a token endpoint must not be carried on to another place.
+    // A redirect must not carry the request to a token endpoint elsewhere.
     const redirect = init?.method === "POST" ? "error" : "follow";
     return fetch(url, { ...init, redirect, signal: AbortSignal.timeout(LIMIT_MS) });
   };

@@ -1,7 +1,7 @@
 import type { Credential } from "./credential.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 
-/** Tells the authorization server that a login is over. One that does not want to know is left alone. */
+/** Revokes a login at the authorization server. Skips servers without revocation. */
 export async function revoke({ client, tokens, discovery }: Credential, serverUrl: string): Promise<void> {
   const metadata: Record<string, unknown> = { ...discovery.authorizationServerMetadata };
   const endpoint = metadata["revocation_endpoint"];

@@ -7,17 +7,17 @@ import {
 import { PmlError } from "../../base/errors.ts";
 import { findHttpStatus } from "../failures.ts";
 
-/** How PML makes itself known to one remote server. */
+/** Authenticates PML to one remote server. */
 export interface ServerAuth extends AuthProvider {
-  /** The transport's, so that a refusal can be told from one of an older token. */
+  /** Fetch of the transport, which remembers the token of each request: a refusal of an older token needs no renewal. */
   readonly fetch: FetchLike;
-  /** What a failed request means, where it failed for want of a login. */
+  /** Maps a failed request to the login it lacks; undefined if it failed otherwise. */
   explain(error: unknown): PmlError | undefined;
 }
 
 export type Refusal = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 
-/** What a server said about the login it wants. */
+/** The login that a server asks for. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL;
   readonly scope?: string;
@@ -38,7 +38,7 @@ export function loginNeeded(server: string, reason: string): PmlError {
   });
 }
 
-/** An error of ours that others wrapped. */
+/** Finds a PmlError among the causes. */
 export function findPmlError(error: unknown): PmlError | undefined {
   if (error instanceof PmlError) return error;
   return error instanceof Error ? findPmlError(error.cause) : undefined;

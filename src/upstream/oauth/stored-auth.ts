@@ -20,17 +20,17 @@ import {
   type ServerAuth,
 } from "./server-auth.ts";
 
-/** Renewed this long before it ends, so that no request meets an ended one. */
+/** Tokens are renewed this long before they expire, so that no request uses an expired one. */
 const EARLY_MS = 30_000;
 const LOOK_AGAIN_MS = 250;
 const LOOKS = 120;
 
-/** Uses a login that a person made, and renews it. Without one, requests fail and say so. */
+/** Uses and renews a stored login. Without one, requests fail with `login_needed`. */
 export class StoredAuth implements ServerAuth {
   readonly #server: string;
   readonly #url: string;
   readonly #credentials: Credentials;
-  /** Which token each response was the answer to. */
+  /** The token each response answered. */
   readonly #sent = new WeakMap<Response, string>();
   #credential: Credential | undefined;
   #renewing: Promise<void> | undefined;
@@ -49,7 +49,7 @@ export class StoredAuth implements ServerAuth {
     return response;
   };
 
-  /** What the next login has to ask for. */
+  /** The login that the server asked for last. */
   get challenge(): Challenge {
     return this.#challenge;
   }
@@ -59,7 +59,7 @@ export class StoredAuth implements ServerAuth {
     const { tokens, expiresAt } = this.#credential ?? {};
     const ends = expiresAt !== undefined && expiresAt - EARLY_MS < Date.now();
     if (ends && tokens?.refresh_token !== undefined) {
-      // A token that has not quite ended may still do; one that has is refused, and that is told.
+      // A token near its expiry may still work; an expired one is refused by the server.
       await this.#renew(tokens.access_token).catch(() => undefined);
     }
     return this.#credential?.tokens?.access_token;
@@ -78,7 +78,7 @@ export class StoredAuth implements ServerAuth {
     return isUnauthorized(error) ? loginNeeded(this.#server, "does not accept the login") : undefined;
   }
 
-  /** Another login is there, or none any more. */
+  /** Drops the cached login, which was replaced or removed. */
   forget(): void {
     this.#credential = undefined;
   }
@@ -92,7 +92,7 @@ export class StoredAuth implements ServerAuth {
     return loginNeeded(this.#server, `wants a login that allows more${scope === undefined ? "" : ` (${scope})`}`);
   }
 
-  /** Once for all requests that were refused at the same time: a renewal may be good for one use. */
+  /** Renews once for all requests refused at the same time: a refresh token may be valid for one use. */
   #renew(used: string | undefined): Promise<void> {
     this.#renewing ??= this.#replace(used).finally(() => (this.#renewing = undefined));
     return this.#renewing;
@@ -103,12 +103,12 @@ export class StoredAuth implements ServerAuth {
       const stored = await this.#credentials.find();
       this.#credential = stored;
       if (stored?.tokens === undefined) throw loginNeeded(this.#server, "wants a login");
-      if (stored.tokens.access_token !== used) return; // another request or gateway has done it
+      if (stored.tokens.access_token !== used) return; // another request or gateway has renewed it
       if (stored.tokens.refresh_token === undefined) throw loginNeeded(this.#server, "wants a new login");
       if (await this.#credentials.claimRenewal(stored)) return this.#refresh(stored, stored.tokens.refresh_token);
       await sleep(LOOK_AGAIN_MS);
     }
-    throw new PmlError("login_failed", `The login to ${this.#server} is being renewed by another gateway, in vain`);
+    throw new PmlError("login_failed", `Cannot renew the login to ${this.#server}: another gateway's renewal failed`);
   }
 
   async #refresh(old: Credential, refreshToken: string): Promise<void> {
@@ -141,7 +141,7 @@ export class StoredAuth implements ServerAuth {
   }
 }
 
-/** The server has answered, and will answer the same the next time. */
+/** True if the server rejected the renewal for good. */
 function isFinal(error: unknown): boolean {
   return error instanceof OAuthError && !isOneOf(error, OAuthErrorCode.ServerError);
 }
@@ -154,7 +154,7 @@ function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof OAuthError && codes.includes(error.code);
 }
 
-/** The code only: what else an authorization server writes may repeat what it was sent. */
+/** Returns only the error code: the text of an authorization server may repeat what it was sent. */
 function reasonOf(error: unknown): string {
   if (error instanceof OAuthError) return error.code;
   return error instanceof Error ? error.name : "unknown";

@@ -15,12 +15,12 @@ export interface StoredOffer {
   readonly offer: Offer;
 }
 
-/** A tool that is not what it was under the same name. */
+/** A tool whose definition changed under the same name. */
 export interface ToolChange {
   readonly toolId: string;
   readonly oldHash: string;
   readonly newHash: string;
-  /** null: somebody has to look at it. */
+  /** Null if a person has to decide. */
   readonly verdict: Verdict | null;
 }
 
@@ -47,7 +47,7 @@ function toEra(kind: "legacy" | "modern", discovery: unknown): EraVerdict["era"]
   return kind === "legacy" ? { kind } : { kind, discover: discovery as DiscoverResult };
 }
 
-/** Keeps which era the server speaks; undefined: what was known does not hold any more. */
+/** Stores the era of a server; undefined deletes it. */
 export async function writeEra(
   db: Db,
   { org, project }: Scope,
@@ -66,11 +66,11 @@ export async function writeEra(
 }
 
 export interface NewOffer extends StoredOffer {
-  /** Whether changes of its tools count as accepted, whatever they are. */
+  /** True if all changes of its tools count as accepted. */
   readonly acceptsChanges: boolean;
 }
 
-/** Stores what a server offers now, and returns which of its tools changed under their names. */
+/** Stores the offer of a server and returns its changed tools. */
 export async function writeOffer(
   db: Db,
   scope: Scope,
@@ -87,7 +87,7 @@ export async function writeOffer(
           config_hash: configHash,
           offer: row.offer,
           fetched_at: sql`now()`,
-          // Of another configuration it says nothing.
+          // An era found with another configuration is dropped.
           era_asked_at: sql`CASE WHEN upstream_catalogue.config_hash = excluded.config_hash
               THEN upstream_catalogue.era_asked_at END`,
         }),
@@ -97,10 +97,10 @@ export async function writeOffer(
   });
 }
 
-/** A backslash that is not itself escaped, and then a zero or half of a surrogate pair. */
+/** An unescaped backslash followed by a zero or a lone surrogate. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
-/** PostgreSQL has no place for these characters; one description with them must not keep a server out. */
+/** Replaces characters that PostgreSQL cannot store: one description must not exclude a server. */
 function storableJson(value: unknown): string {
   return JSON.stringify(value).replace(UNSTORABLE, "$1\uFFFD");
 }
@@ -148,7 +148,7 @@ interface ToolRow {
   readonly hash: string;
 }
 
-/** A server may have thousands, and one at a time they would keep the database busy for seconds. */
+/** Writes all tools with one statement: thousands of statements would block the database for seconds. */
 const ROWS_PER_WRITE = 250;
 
 async function upsertTools(tx: Tx, scope: Scope, tools: readonly ToolRow[]): Promise<void> {

@@ -1,11 +1,11 @@
-/** One place where two definitions differ; a side that is left out has nothing there. */
+/** One difference between two definitions; an absent side has no value. */
 export interface Difference {
   readonly path: string;
   readonly before?: string;
   readonly after?: string;
 }
 
-/** Where a tool's definition differs from an earlier one, down to the single value or line of text. */
+/** Compares two definitions of a tool down to single values and lines of text. */
 export function diffDefinitions(before: unknown, after: unknown): Difference[] {
   const [old, current] = [flatten(before), flatten(after)];
   return [...new Set([...old.keys(), ...current.keys()])].toSorted().flatMap((path) => {
@@ -14,7 +14,7 @@ export function diffDefinitions(before: unknown, after: unknown): Difference[] {
   });
 }
 
-/** Values by their path, as `inputSchema.properties.path.type`. */
+/** Flattens values by their path, such as `inputSchema.properties.path.type`. */
 function flatten(value: unknown, path = ""): Map<string, string> {
   if (typeof value !== "object" || value === null) return new Map([[path, toText(value)]]);
   const entries = Object.entries(value);
@@ -26,7 +26,7 @@ function toText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Of long texts only the lines between what they begin and end with in common. */
+/** Trims long texts to the lines between their common start and end. */
 function diffText(path: string, before: string | undefined, after: string | undefined): Difference[] {
   if (before === undefined || after === undefined)
     return [{ path, ...side("before", before), ...side("after", after) }];

@@ -7,7 +7,7 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 
-/** Everything a server offers, as it said it: nothing is dropped or rewritten on the way through. */
+/** The complete offer of a server, verbatim. */
 export interface Offer {
   readonly serverInfo: Implementation | undefined;
   readonly instructions: string | undefined;
@@ -18,7 +18,7 @@ export interface Offer {
   readonly prompts: readonly Prompt[];
 }
 
-/** Drops what a server lists a second time under a name: only one of the two can be called by it. */
+/** Drops the second of two entries with the same name: only one can be called by it. */
 export function dropRepeatedNames(offer: Offer): Offer {
   return { ...offer, tools: firstOfEachName(offer.tools), prompts: firstOfEachName(offer.prompts) };
 }

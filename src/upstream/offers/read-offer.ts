@@ -5,10 +5,10 @@ import { dropRepeatedNames, type Offer } from "./offer.ts";
 import { listPage } from "../connection/passthrough.ts";
 
 const MOST_PAGES = 1_000;
-/** A server that registers ten tools says ten times that its list changed. */
+/** Coalesces changes: a server that registers ten tools sends ten notices. */
 const BUNCH_MS = 100;
 
-/** Reads what a server offers, one reading after the other: of two at once, the older could end last. */
+/** Reads the offer of a server, sequentially: of two concurrent reads the older could finish last. */
 export class OfferReader {
   readonly #client: Client;
   readonly #timeoutMs: number;
@@ -22,11 +22,11 @@ export class OfferReader {
 
   read(): Promise<Offer> {
     const offer = this.#last.then(() => readOffer(this.#client, this.#timeoutMs));
-    this.#last = offer.catch(() => undefined); // whoever asked for that reading hears of its failure
+    this.#last = offer.catch(() => undefined); // the caller of that read gets the error
     return offer;
   }
 
-  /** Reads once for a bunch of changes; undefined for all but the first of them. */
+  /** Reads once for a burst of changes; returns undefined for all but the first. */
   async readChanged(): Promise<Offer | undefined> {
     if (this.#scheduled) return undefined;
     this.#scheduled = true;
@@ -36,7 +36,7 @@ export class OfferReader {
   }
 }
 
-/** Asks a server for everything it offers. What it does not declare it is not asked for. */
+/** Reads all lists of a server that it declares. */
 async function readOffer(client: Client, timeout: number): Promise<Offer> {
   const capabilities = client.getServerCapabilities() ?? {};
   const read = async <T>(declared: unknown, method: string, key: string): Promise<T[]> =>
@@ -80,7 +80,7 @@ async function readPages(client: Client, { method, key, timeout }: List): Promis
 
 const METHOD_NOT_FOUND = -32_601;
 
-/** Many servers have resources and no templates, and say so with an error. */
+/** Many servers have resources without templates, and answer with an error. */
 function ignoreMissingMethod(error: unknown): [] {
   if (error instanceof Error && "code" in error && error.code === METHOD_NOT_FOUND) return [];
   throw error;

@@ -6,13 +6,13 @@ import type { Db, Tx } from "../../db/client.ts";
 
 export type Verdict = "accepted" | "refused";
 
-/** A tool that is offered under a definition nobody accepted: not looked at yet, or refused. */
+/** A tool with a definition that nobody accepted: pending or refused. */
 export interface ToolFlag {
   readonly toolId: string;
   readonly state: "open" | "refused";
 }
 
-/** What there is to decide about: the definition that was last accepted, and what the tool says of itself now. */
+/** A pending decision: the last accepted definition and the current one. */
 export interface PendingReview extends ToolFlag {
   readonly hash: string;
   readonly seenAt: Date;
@@ -27,7 +27,7 @@ interface ChangeRow {
   readonly verdict: Verdict | null;
 }
 
-/** What was decided about a definition before: going back to an accepted one needs no review. */
+/** Finds an earlier decision on a definition: going back to an accepted one needs no review. */
 export async function findVerdict(tx: Tx, scope: Scope, toolId: string, hash: string): Promise<Verdict | null> {
   const history = await changesOf(tx, scope)
     .select(["tool_id", "old_hash", "new_hash", "verdict"])
@@ -36,7 +36,7 @@ export async function findVerdict(tx: Tx, scope: Scope, toolId: string, hash: st
   return verdictOn(history, hash);
 }
 
-/** The first definition that was ever seen counts as accepted. */
+/** The first definition of a tool counts as accepted. */
 function verdictOn(history: readonly ChangeRow[], hash: string): Verdict | null {
   const decided = history.findLast(({ new_hash, verdict }) => new_hash === hash && verdict !== null);
   if (decided !== undefined) return decided.verdict;
@@ -61,7 +61,7 @@ export async function readPendingReviews(db: Db, scope: Scope): Promise<PendingR
   return [...byTool].flatMap(([toolId, history]) => {
     const [first, last] = [history[0], history.at(-1)];
     if (first === undefined || last === undefined) return [];
-    // Compared with what was accepted, not with the step before: several harmless steps can add up to harm.
+    // Compares with the accepted definition, not with the previous one: harmless steps can add up to harm.
     const accepted = history.findLast(({ verdict }) => verdict === "accepted");
     return {
       toolId,
@@ -80,7 +80,7 @@ export interface ReviewDecision {
   readonly verdict: Verdict;
 }
 
-/** Puts the decision on record, for this gateway and all others of the database. */
+/** Stores the decision, for all gateways of the database. */
 export async function writeVerdict(db: Db, scope: Scope, { toolId, hash, verdict }: ReviewDecision): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx
@@ -115,7 +115,7 @@ function changesOf(db: Db | Tx, { org, project }: Scope) {
     .orderBy("id");
 }
 
-/** The last change of each tool that is still offered. */
+/** Selects the last change of each tool that is still offered. */
 function latestChanges(db: Db | Tx, { org, project }: Scope) {
   return db
     .selectFrom("tool_schema_change as change")

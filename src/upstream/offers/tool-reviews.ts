@@ -5,25 +5,25 @@ import { PmlError } from "../../base/errors.ts";
 import { diffDefinitions, type Difference } from "./definition-diff.ts";
 import { type PendingReview, readPendingReviews, type Verdict, writeVerdict } from "./review-store.ts";
 
-/** A changed tool, as a person decides about it. */
+/** A changed tool, for the decision of a person. */
 export interface Review {
   readonly tool: string;
   readonly state: PendingReview["state"];
-  /** Of the definition that is decided about. */
+  /** Hash of the pending definition. */
   readonly hash: string;
   readonly seenAt: string;
   readonly differences: readonly Difference[];
 }
 
 export interface ReviewRequest {
-  /** `server:tool`, or a server for all of its changed tools. */
+  /** `server:tool`, or a server for all its changed tools. */
   readonly subject: string;
   readonly verdict: Verdict;
-  /** The beginning of the hash of what was looked at; something else must not be accepted in its place. */
+  /** Start of the hash of the reviewed definition; no other may be accepted. */
   readonly hash?: string;
 }
 
-/** The changed tools that a person has not accepted, of one server or tool where one is named. */
+/** Lists changed tools that nobody accepted, optionally of one server or tool. */
 export async function listReviews(db: Db, scope: Scope, subject?: string): Promise<Review[]> {
   const pending = await readPendingReviews(db, scope);
   return pending.filter(({ toolId }) => subject === undefined || concerns(toolId, subject)).map(describe);
