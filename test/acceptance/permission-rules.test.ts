@@ -73,7 +73,7 @@ test("a permissions file that cannot be read permits nothing, until it is mended
   await until("the file is gone", permitted);
   writeConfig(path, { mcpServers, permissions: { deny: ["filesystem"], allow: "*" } });
   await until("a configuration that cannot be read permits nothing either", async () => !(await permitted()));
-  expect((await reading()).reason).toMatch(/pml\.json:1:\d+: "permissions.allow" .*nothing is permitted/);
+  expect((await reading()).reason).toMatch(/pml\.json:1:\d+: "permissions.allow" .*Nothing is permitted/);
   writeFileSync(file, "{}\n");
   writeConfig(path, { mcpServers });
   await until("both are mended", permitted);

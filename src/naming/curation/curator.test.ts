@@ -22,19 +22,19 @@ function onError(error: unknown): never {
 interface Scene {
   readonly curator: Curator;
   readonly registry: CapabilityRegistry;
-  readonly told: PmlEvent[];
+  readonly published: PmlEvent[];
 }
 
 function openScene(client: DatabaseClient): Scene {
   const policy = { strict: false, reserveDays: 30 };
   const registry = new CapabilityRegistry({ db: client.db, policy: () => policy, prepare });
   const events = createEventBus();
-  const told: PmlEvent[] = [];
-  events.subscribe((event) => told.push(event));
+  const published: PmlEvent[] = [];
+  events.subscribe((event) => published.push(event));
   return {
     curator: new Curator({ client, registry, events, model: undefined, sampling: false, minConfidence: 0.8 }),
     registry,
-    told,
+    published,
   };
 }
 
@@ -145,10 +145,10 @@ describe.each(engines)("curator on %s", (engine) => {
 
   test("curateInBackground suggests, or applies above the threshold, and publishes the counts", async () => {
     await using client = await openTestDatabase(engine);
-    const { curator, told } = openScene(client);
+    const { curator, published } = openScene(client);
     await seedUnnamed(client, { description: "read the license" });
     await curator.curateInBackground(DEFAULT_SCOPE, { apply: false });
-    expect(told.at(-1)).toEqual({ kind: "names_suggested", ...DEFAULT_SCOPE, applied: 0, waiting: 1 });
+    expect(published.at(-1)).toEqual({ kind: "names_suggested", ...DEFAULT_SCOPE, applied: 0, waiting: 1 });
     await seedUnnamed(client, { description: "read the license" });
     await curator.curateInBackground(DEFAULT_SCOPE, { apply: false });
     expect((await curator.pending(DEFAULT_SCOPE)).map(({ suggestedName }) => suggestedName).toSorted()).toEqual([
@@ -157,7 +157,7 @@ describe.each(engines)("curator on %s", (engine) => {
     ]);
     await seedUnnamed(client, { description: "count the words" });
     await curator.curateInBackground(DEFAULT_SCOPE, { apply: true });
-    expect(told.findLast(({ kind }) => kind === "names_suggested")).toMatchObject({ applied: 1, waiting: 0 });
+    expect(published.findLast(({ kind }) => kind === "names_suggested")).toMatchObject({ applied: 1, waiting: 0 });
   });
 
   test("watchUnnamed fires once enough capabilities have neither name nor suggestion, and not again for the same ones", async () => {
