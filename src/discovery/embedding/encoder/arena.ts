@@ -1,15 +1,15 @@
 import { FLOAT_BYTES } from "./shape.ts";
 
 const PAGE_BYTES = 65_536;
-/** A line of the cache. */
+/** Size of a cache line. */
 const ALIGNMENT = 64;
 
-/** Memory of kernels, handed out once. */
+/** Allocates memory of kernels, without freeing. */
 export class Arena {
   readonly memory = new WebAssembly.Memory({ initial: 1 });
   #end = 0;
 
-  /** Views end with the next allocation. */
+  /** Views are detached by the next allocation. */
   get buffer(): ArrayBuffer {
     return this.memory.buffer;
   }

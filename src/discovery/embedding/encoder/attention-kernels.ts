@@ -15,7 +15,7 @@ interface Strides {
 
 type ProductName = "left" | "right" | "product" | "rows" | "depth" | "columns";
 
-/** A product of two matrices of floats, in tiles of up to four rows by eight columns. */
+/** Multiplies two matrices of floats, in tiles of up to four rows by eight columns. */
 function defineProduct(strides: Strides): Kernel<ProductName> {
   return defineKernel(["left", "right", "product", "rows", "depth", "columns"], (frame, parameters) => {
     const { left, right, product, rows, depth, columns } = parameters;
@@ -71,13 +71,13 @@ function defineProduct(strides: Strides): Kernel<ProductName> {
   });
 }
 
-/** How much each token looks at each other: queries by keys, which have been turned on their side. */
+/** Attention scores: queries by transposed keys. */
 export const scores = defineProduct({ left: PROJECTED_BYTES, right: SCORE_STRIDE, product: SCORE_STRIDE });
 
-/** What it sees: the values of the others, as much of each as it looks at it. */
+/** Attention output: shares by values. */
 export const mixture = defineProduct({ left: SCORE_STRIDE, right: PROJECTED_BYTES, product: WIDTH * FLOAT_BYTES });
 
-/** Scores to shares that add up to one, row by row; what lies after the last column becomes zero. */
+/** Softmax of each row; zeroes the padding after the last column. */
 export const softmax = defineKernel(["scores", "rows", "columns"], (frame, parameters) => {
   const { rows, columns } = parameters;
   const { at, column } = frame.declare("i32", "at", "column");

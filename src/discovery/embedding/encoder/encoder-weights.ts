@@ -6,7 +6,7 @@ import { ACTIVATION_RANGE, HEAD_WIDTH, LAYERS, SHORT_BYTES, WIDTH } from "./shap
 const LARGEST_SHORT = 32_767;
 const LARGEST_SUM = 2 ** 31 - 1;
 
-/** A layer's matrix, where the kernel finds it. */
+/** Addresses of a layer's matrix. */
 export interface LinearLayer {
   readonly weights: number;
   readonly factors: number;
@@ -15,7 +15,7 @@ export interface LinearLayer {
 }
 
 export interface EncoderLayer {
-  /** Queries, keys and values at once. */
+  /** Projects to queries, keys and values together. */
   readonly projection: LinearLayer;
   readonly attended: LinearLayer;
   readonly attendedNorm: number;
@@ -25,15 +25,15 @@ export interface EncoderLayer {
 }
 
 export interface EncoderWeights {
-  /** The vectors of word pieces: half of the model, of which a text needs a few rows. */
+  /** Reads vectors of word pieces: half of the model, of which a text needs a few rows. */
   readonly readWord: ReadRow;
-  /** Of each position, with what is the same for every text added. */
+  /** Position vectors plus the constant token type vector. */
   readonly positions: Float32Array;
   readonly embeddedNorm: number;
   readonly layers: readonly EncoderLayer[];
 }
 
-/** Puts the weights of the model into memory as the kernels want them. */
+/** Loads the weights into the memory layout of the kernels. */
 export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeights {
   const floats = (name: string): Float32Array => tensors.readFloats(name);
   const norm = (name: string): number => arena.putFloats([...floats(`${name}.weight`), ...floats(`${name}.bias`)]);
@@ -57,7 +57,7 @@ export function readEncoderWeights(tensors: Tensors, arena: Arena): EncoderWeigh
       const layer = `encoder.layer.${at}`;
       const self = `${layer}.attention.self`;
       return {
-        // what scores are divided by is taken out of the queries here
+        // folds the divisor of the scores into the queries
         projection: linear(
           { name: `${self}.query`, times: HEAD_WIDTH ** -0.5 },
           { name: `${self}.key` },
@@ -81,16 +81,16 @@ interface LinearPart {
 interface Matrix {
   readonly openRows: () => ReadRow;
   readonly bias: Float32Array;
-  /** The outputs are multiplied by it. */
+  /** Factor of the outputs. */
   readonly times: number;
 }
 
-/** The first row of the others is added to every row. */
+/** Adds the first row of `others` to every row. */
 function addToRows(rows: Float32Array, others: Float32Array): Float32Array {
   return rows.map((value, at) => value + (others[at % WIDTH] as number));
 }
 
-/** Matrices with the same inputs as one, with as many bits for each output as its sum can do with. */
+/** Packs matrices with the same inputs into one, each output quantised as finely as its sum allows. */
 export function packLinear(matrices: readonly Matrix[], arena: Arena): LinearLayer {
   const outputs = matrices.reduce((sum, { bias }) => sum + bias.length, 0);
   const inputs = matrices[0]?.openRows()(0).length ?? 0;
@@ -118,7 +118,7 @@ function blockStart(output: number): number {
   return output - (output % BLOCK);
 }
 
-/** As fine as possible, so that neither a weight nor a sum with the largest activations overflows. */
+/** Largest scale at which neither a weight nor a sum with the largest activations overflows. */
 function scaleOf(values: Float32Array): number {
   let [largest, sum] = [1e-30, 1e-30];
   for (const value of values) {
@@ -133,7 +133,7 @@ function scaleOf(values: Float32Array): number {
 interface RowToPack {
   readonly values: Float32Array;
   readonly scale: number;
-  /** The block, of two numbers of each of its rows in turn. */
+  /** The block's memory: two numbers of each row in turn. */
   readonly target: Int16Array;
   readonly lane: number;
 }

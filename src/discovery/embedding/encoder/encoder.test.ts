@@ -11,7 +11,7 @@ const toTokens = (text: string): number[] => [101, ...wordpiece.split(text).slic
 const encoder = new Encoder(new SafetensorsFile(model.weightsPath));
 
 const WORDS = "read a file, then write what is in it to the database of the weather service and send it by mail";
-/** Of every length that a tile of tokens can leave over, and up to the longest. */
+/** Texts of every length that a tile of tokens can leave over, and up to the longest. */
 const TEXTS = [
   "x",
   "Réad naïve café files — “quoted”…",

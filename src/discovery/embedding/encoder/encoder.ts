@@ -20,22 +20,22 @@ import {
 } from "./shape.ts";
 
 const KERNELS = { linear, quantise, normaliseRows, gelu, scores, softmax, mixture };
-/** Columns of a tile of scores. */
+/** Columns per tile of scores. */
 const TILE_COLUMNS = 8;
 const ROW_BYTES = WIDTH * FLOAT_BYTES;
 const PROJECTED_BYTES = PROJECTED_WIDTH * FLOAT_BYTES;
 const HEAD_BYTES = HEAD_WIDTH * FLOAT_BYTES;
 const SCORE_COLUMNS = SCORE_STRIDE / FLOAT_BYTES;
 
-/** Tokens of a text, as a part of those that are encoded at once. */
+/** Range of a text's tokens within a pass. */
 interface Span {
   readonly start: number;
   readonly length: number;
 }
 
 /**
- * The sentence model. Matrices are multiplied as numbers of 16 bits, which costs next to no precision; all else is done
- * with floats.
+ * Computes the sentence model. Matrix products use 16-bit integers, at a negligible loss of precision; everything else uses
+ * floats.
  */
 export class Encoder {
   readonly #arena = new Arena();
@@ -43,14 +43,14 @@ export class Encoder {
   readonly #run: ReturnType<ReturnType<typeof compileKernels<typeof KERNELS>>>;
   readonly #at: ReturnType<typeof allocateRows>;
 
-  /** The tensors stay in use. */
+  /** Keeps the tensors open: word vectors are read on demand. */
   constructor(tensors: Tensors) {
     this.#weights = readEncoderWeights(tensors, this.#arena);
     this.#at = allocateRows(this.#arena);
     this.#run = compileKernels(KERNELS)(this.#arena.memory);
   }
 
-  /** A vector of length 1 for each text, given as its tokens with the special ones: at most `MOST_TOKENS` in all. */
+  /** Returns a unit vector per text. Texts are token ids including the special ones, at most `MOST_TOKENS` together. */
   encode(texts: readonly (readonly number[])[]): Float32Array[] {
     const tokens = texts.flat();
     if (tokens.length > MOST_TOKENS)
@@ -142,7 +142,7 @@ export class Encoder {
     }
   }
 
-  /** Keys are read column by column: a row for each number of a key, a column for each token. */
+  /** Transposes the keys: a row per dimension, a column per token. */
   #turnKeys(first: number, length: number): void {
     const from = this.#floats(first, length * PROJECTED_WIDTH);
     const to = this.#floats(this.#at.keys, WIDTH * SCORE_COLUMNS);
@@ -152,7 +152,7 @@ export class Encoder {
     }
   }
 
-  /** The mean of the tokens, brought to length 1. */
+  /** Pools the tokens to their mean, at length 1. */
   #pool({ start, length }: Span): Float32Array {
     const rows = this.#floats(this.#at.state + start * ROW_BYTES, length * WIDTH);
     const sum = new Float32Array(WIDTH);
@@ -161,7 +161,7 @@ export class Encoder {
   }
 }
 
-/** Room for what is computed of each token. */
+/** Allocates the buffers of a pass. */
 function allocateRows(arena: Arena) {
   const rows = (width: number): number => arena.allocate(MOST_TOKENS * width * FLOAT_BYTES);
   return {

@@ -3,19 +3,18 @@ import { defineKernel, type Frame, type Local } from "./webassembly/module.ts";
 import { ACTIVATION_STRIDE, FLOAT_BYTES, SHORT_BYTES } from "./shape.ts";
 
 const VECTOR_BYTES = 16;
-/** Outputs that are computed together: two vectors of four. */
+/** Outputs per block: two vectors of four. */
 export const BLOCK = 8;
-/** A block's factors, then what is added to its outputs. */
+/** The factors of a block, then its biases. */
 export const BLOCK_FACTORS_BYTES = 2 * BLOCK * FLOAT_BYTES;
 /** A step takes two inputs of a token. */
 const STEP_BYTES = 2 * SHORT_BYTES;
-/** How many tokens are computed together: as many sums as there are registers for, then what is left. */
+/** Tokens per tile: as many as there are registers for their sums, then the remainders. */
 const HEIGHTS = [4, 2, 1] as const;
 
 /**
- * A layer's product: outputs = factors · (weights × inputs) + bias, with whole numbers inside. The weights of a block
- * are read in the order in which they lie: for each two inputs those of the first four outputs, then of the other four.
- * `depth` is in bytes.
+ * Computes a layer: outputs = factors · (weights × inputs) + bias, with an integer product. Weights of a block are contiguous:
+ * for each two inputs those of the first four outputs, then of the other four. `depth` is in bytes.
  */
 export const linear = defineKernel(
   ["input", "inputFactors", "tokens", "depth", "weights", "factors", "blocks", "output", "outputStride"],
@@ -52,15 +51,15 @@ interface TileParts {
   readonly weights: Local;
   readonly factors: Local;
   readonly depth: Local;
-  /** Where the tile's outputs go; moves on by a row for each token. */
+  /** Address of the tile's outputs; advances by a row for each token. */
   readonly target: Local;
   readonly outputStride: Local;
 }
 
-/** Of one token: those of the first four outputs of a block, and of the others. */
+/** Sums of one token: the first four outputs of a block, and the other four. */
 type Sums = Readonly<Record<"low" | "high", Local>>;
 
-/** A block's outputs of some tokens. */
+/** Computes a block of outputs for a tile of tokens. */
 function createTile(frame: Frame, parts: TileParts): (height: number) => Code {
   const { token, tokenFactor, weights, factors, depth, target, outputStride } = parts;
   const { at, weight, end } = frame.declare("i32", "at", "weight", "end");

@@ -5,12 +5,12 @@ import { createExponential, createRound, largestLane, sumLanes } from "./vector-
 
 const VECTOR_BYTES = 16;
 const ROW_BYTES = WIDTH * FLOAT_BYTES;
-/** As published with the model; smaller than single precision can add to most variances. */
+/** Epsilon published with the model; too small to change most variances in single precision. */
 const LEAST_VARIANCE = 1e-12;
-/** A row of zeros is divided by something, too. */
+/** Prevents a division by zero for rows of zeros. */
 const LEAST_MAGNITUDE = 1e-30;
 
-/** Rows of floats, `bytes` long each, to 16 bits within a range, and the factor that each has to be multiplied with. */
+/** Quantises rows of `bytes` bytes to 16-bit integers within a range, with a factor per row. */
 export const quantise = defineKernel(["input", "bytes", "rows", "output", "factors"], (frame, parameters) => {
   const { input, bytes, rows, output, factors } = parameters;
   const { at, end, target } = frame.declare("i32", "at", "end", "target");
@@ -46,7 +46,7 @@ export const quantise = defineKernel(["input", "bytes", "rows", "output", "facto
   );
 });
 
-/** Adds `added` to each row, brings it to mean 0 and variance 1, and multiplies and adds what was learned. */
+/** Layer normalisation: adds `added` to each row, scales it to mean 0 and variance 1, and applies the learned weight and bias. */
 export const normaliseRows = defineKernel(["rows", "count", "added", "learned"], (frame, parameters) => {
   const { rows, count, added, learned } = parameters;
   const { offset } = frame.declare("i32", "offset");
@@ -85,11 +85,11 @@ export const normaliseRows = defineKernel(["rows", "count", "added", "learned"],
   );
 });
 
-/** Handbook of Mathematical Functions, 7.1.26: the error function to seven places. */
+/** Approximates the error function to seven places (Handbook of Mathematical Functions, 7.1.26). */
 const ERF_SLOPE = 0.3275911;
 const ERF_TERMS = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592];
 
-/** x · Φ(x), with the distribution function of the normal distribution, in place. */
+/** GELU in place: x · Φ(x), with the normal distribution function. */
 export const gelu = defineKernel(["at", "end"], (frame, { at, end }) => {
   const exponential = createExponential(frame);
   const { value, size, fraction, sum } = frame.declare("v128", "value", "size", "fraction", "sum");

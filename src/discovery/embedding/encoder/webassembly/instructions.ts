@@ -1,9 +1,9 @@
 /**
- * WebAssembly as TypeScript functions: each takes the code of its operands and gives its own. So a kernel is written
- * as the expression it computes, and what repeats is repeated by a loop in TypeScript.
+ * WebAssembly instructions as functions: each takes the code of its operands and returns its own. A kernel reads as the
+ * expression it computes, and loops in TypeScript unroll code.
  */
 
-/** Instructions in the order in which they run; an expression leaves one value. */
+/** Encoded instructions in execution order; an expression leaves one value. */
 export type Code = readonly number[];
 
 export function unsigned(value: number): number[] {
@@ -19,7 +19,7 @@ function signed(value: number): number[] {
 const bytesOf = (value: number): number[] => [...new Uint8Array(Float32Array.of(value).buffer)];
 const simd = (opcode: number): number[] => [0xfd, ...unsigned(opcode)];
 
-/** One after the other. */
+/** Concatenates code. */
 export const code = (...parts: readonly Code[]): Code => parts.flat();
 
 const unary =
@@ -30,7 +30,7 @@ const binary =
   (opcode: Code) =>
   (left: Code, right: Code): Code =>
     code(left, right, opcode);
-/** Alignment is a hint only, and the smallest is always right. */
+/** Alignment is only a hint; the smallest is always valid. */
 const load =
   (opcode: Code) =>
   (address: Code, offset = 0): Code =>
@@ -63,7 +63,7 @@ export const f32 = {
 
 export const v128 = {
   load: load(simd(0)),
-  /** One number of 32 bits, in all four lanes. */
+  /** Loads one 32-bit number into all four lanes. */
   loadSplat: load(simd(9)),
   store: store(simd(11)),
   zero: code(
@@ -71,12 +71,12 @@ export const v128 = {
     Array.from({ length: 16 }, () => 0),
   ),
   and: binary(simd(78)),
-  /** Bits of the first where the mask has ones, of the second elsewhere. */
+  /** Selects bits of the first where the mask is one, else of the second. */
   select: (first: Code, second: Code, mask: Code): Code => code(first, second, mask, simd(82)),
 };
 
 export const i16x8 = {
-  /** Two vectors of 32-bit numbers, cut off at the largest of 16 bits. */
+  /** Narrows two vectors of 32-bit numbers to 16 bits, with saturation. */
   narrow: binary(simd(133)),
   fromLowBytes: unary(simd(135)),
   fromHighBytes: unary(simd(136)),
@@ -91,7 +91,7 @@ export const i32x4 = {
   shiftLeft: (vector: Code, bits: number): Code => code(vector, i32.const(bits), simd(171)),
   add: binary(simd(174)),
   subtract: binary(simd(177)),
-  /** Products of eight pairs of 16-bit numbers, each two neighbours added. */
+  /** Multiplies eight pairs of 16-bit numbers and adds neighbouring products. */
   dot: binary(simd(186)),
 };
 
@@ -111,10 +111,10 @@ export const f32x4 = {
 const VOID = 0x40;
 const END = 0x0b;
 
-/** Runs the body, and again as long as the condition holds after it. */
+/** Runs the body at least once, then while the condition holds. */
 export const repeatWhile = (condition: Code, ...body: readonly Code[]): Code =>
   code([0x03, VOID], ...body, condition, [0x0d, 0], [END]);
 
-/** Asks before each turn. */
+/** Runs the body while the condition holds. */
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code =>
   code([0x02, VOID, 0x03, VOID], i32.isZero(condition), [0x0d, 1], ...body, [0x0c, 0], [END, END]);

@@ -3,15 +3,15 @@ import { type Code, code, f32x4, i32, unsigned } from "./instructions.ts";
 const TYPES = { i32: 0x7f, f32: 0x7d, v128: 0x7b } as const;
 type ValueType = keyof typeof TYPES;
 
-/** A variable of a function. */
+/** A local variable of a function. */
 export interface Local {
   readonly get: Code;
   set(value: Code): Code;
-  /** Adds to it: for those that are i32. */
+  /** Adds to an i32. */
   advance(by: number | Code): Code;
 }
 
-/** The variables of a function. */
+/** Declares the local variables of a function. */
 export class Frame {
   readonly #types: ValueType[] = [];
   readonly #constants: Code[] = [];
@@ -26,19 +26,19 @@ export class Frame {
     return Object.fromEntries(locals) as Record<Name, Local>;
   }
 
-  /** A number in all lanes, made once before everything else: in a loop it would be made each time. */
+  /** Declares a constant in all lanes, set once before the body instead of in every iteration. */
   constant(value: number): Code {
     return this.hold(f32x4.const(value));
   }
 
-  /** A vector, computed once before everything else. */
+  /** Declares a vector that is computed once before the body. */
   hold(value: Code): Code {
     const { local } = this.declare("v128", "local");
     this.#constants.push(local.set(value));
     return local.get;
   }
 
-  /** The function's code as the format wants it: variables, instructions, end. */
+  /** Encodes the function: locals, instructions, end. */
   close(body: Code): Code {
     const locals = this.#types.map((type) => [1, TYPES[type]]);
     return code(unsigned(locals.length), ...locals, ...this.#constants, body, [0x0b]);
@@ -55,7 +55,7 @@ function toLocal(index: number): Local {
   };
 }
 
-/** A function whose parameters are numbers of 32 bits. */
+/** A function with 32-bit parameters. */
 export interface Kernel<Name extends string> {
   readonly parameters: readonly Name[];
   readonly code: Code;
@@ -71,10 +71,10 @@ export function defineKernel<const Name extends string>(
 }
 
 type Kernels = Readonly<Record<string, Kernel<string>>>;
-/** A kernel as it is called. */
+/** Signature of a compiled kernel. */
 export type Callable<K> = K extends Kernel<infer Name> ? (values: Readonly<Record<Name, number>>) => void : never;
 
-/** Compiles kernels; the result makes them work on a memory. */
+/** Compiles kernels; returns a function that binds them to a memory. */
 export function compileKernels<K extends Kernels>(
   kernels: K,
 ): (memory: WebAssembly.Memory) => { readonly [Name in keyof K]: Callable<K[Name]> } {
@@ -95,12 +95,12 @@ const section = (id: number, entries: readonly Code[]): Code => {
 };
 const text = (value: string): Code => [value.length, ...new TextEncoder().encode(value)];
 
-/** For a function: compile it at once, and with the optimising compiler from the start. */
+/** Hint for a function: compile eagerly, with the optimising compiler. */
 const OPTIMISE_AT_ONCE = 0b10_10_10;
 
 /**
  * A custom section that V8 reads (`--experimental-wasm-compilation-hints`) and others skip. The process does not optimise
- * WebAssembly, for the sake of the database's memory; kernels would run at a third of their speed.
+ * WebAssembly, to save the database's memory, and kernels would run at a third of their speed.
  */
 function compilationHints(functions: number): Code {
   const hints = code(text("compilationHints"), unsigned(functions), Array<number>(functions).fill(OPTIMISE_AT_ONCE));

@@ -1,4 +1,4 @@
-/** As much of WebAssembly as is used here; the full types come only with those of a browser. */
+/** The used part of WebAssembly; its full types come only with those of the DOM. */
 declare namespace WebAssembly {
   interface Module {
     readonly [Symbol.toStringTag]: string;
