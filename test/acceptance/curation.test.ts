@@ -117,7 +117,7 @@ describe("curation through a real client", () => {
     expect(used.suggestions.map(({ id }) => id)).toEqual([idOf("json")]);
   });
 
-  test("auto gives the names that are sure, and leaves the others to somebody [13.8-AC2] [13.10-AC4] [DR4]", async () => {
+  test("auto gives the names that are sure, and leaves the others to somebody [13.8-AC2] [DR4]", async () => {
     const { summary, applied, waiting, failed } = await curate(client, { strategy: "auto" });
     const unsure = waiting.map(({ confidence }) => confidence);
     expect(applied.map(({ id }) => id)).toContain(idOf("json"));
@@ -253,5 +253,34 @@ describe("curation through a real client", () => {
       port: 1,
     });
     expect((await curate(fresh.client)).suggestions).toEqual([]);
+  });
+
+  test("confidence is 0.3 for the tools, 0.3 for the intent and 0.4 for the form of the name, each as far as it fits [13.10-AC4]", async () => {
+    await using fresh = await connectClient(home.path, { transport: "http" });
+    ({ client } = fresh);
+    const info = "(await mcp.filesystem.get_file_info({ path: args.path })).content";
+    const found = "await mcp.memory.search_nodes({ query: args.text })";
+    await learn("clear", "read a text file and count its lines", `return ${READ}.split("\\n").length;`);
+    await learn("toolless", "reverse the letters of a text", `return args.text.split("").reverse().join("");`);
+    await learn("unclear", "do that thing once more", `return ${info}.length + 1;`);
+    await learn("mixed", "read a file and search the graph", `return [${info}, ${found}].length;`);
+    await learn("formless", "compute", `return args.rows.length;`);
+    const { suggestions } = await curate(client);
+    const partsOf = (key: string): { rated: number; tools: number; intent: number; pattern: number } => {
+      const { confidence = -1, reasoning = "" } = suggestions.find(({ id }) => id === idOf(key)) ?? {};
+      const [, ...texts] = /tools (\d+) %, intent (\d+) %, pattern (\d+) %$/.exec(reasoning) ?? [];
+      const [tools = -1, intent = -1, pattern = -1] = texts.map((text) => Number(text) / 100);
+      return { rated: confidence, tools, intent, pattern };
+    };
+    // Texts have the parts in whole percents, so that their sum may be off by half of one.
+    for (const key of ["clear", "toolless", "unclear", "mixed", "formless"]) {
+      const { rated, tools, intent, pattern } = partsOf(key);
+      expect([key, Math.abs(rated - (0.3 * tools + 0.3 * intent + 0.4 * pattern)) <= 0.01]).toEqual([key, true]);
+    }
+    expect(partsOf("clear")).toEqual({ rated: 1, tools: 1, intent: 1, pattern: 1 });
+    expect(partsOf("toolless")).toMatchObject({ tools: 0.5, pattern: 1 });
+    expect(partsOf("unclear")).toEqual({ rated: 0.7, tools: 1, intent: 0, pattern: 1 });
+    expect(partsOf("mixed").tools).toBeLessThan(1);
+    expect(partsOf("formless").pattern).toBeLessThan(1);
   });
 });

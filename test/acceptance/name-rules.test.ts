@@ -5,17 +5,37 @@ import { callJson, listNames, startNamesGateway } from "../support/names-scene.t
 import { runPml } from "../support/pml.ts";
 import { startRemoteGateway } from "../support/remote-gateway.ts";
 
-test("[13.3-AC3] [NFR006] in strict mode a namespace that is not standard is an error, and nothing runs", async () => {
+const NAMESPACES = ["fs", "api", "db", "transform", "git", "shell", "ai", "util"];
+
+test("[13.3-AC3] [NFR006] in strict mode a namespace that is not standard is an error wherever a name is given, and nothing runs", async () => {
   await using home = await startNamesGateway({ naming: { strict: true } });
   await using connected = await connectClient(home.path);
   const { client } = connected;
-  const unknown = await execute(client, { code: "return 'xyz'", name: "xyz:read_file" });
+  const unknown = await execute(client, {
+    code: `await mcp.counting.add({ key: "strict" }); return 'xyz'`,
+    name: "xyz:read_file",
+  });
   expect(unknown).toMatchObject({ status: "error", error: { code: "capability_name_invalid" } });
-  expect(unknown.error?.message).toContain('Unknown namespace "xyz"');
+  expect(unknown.error?.message).toBe(
+    `Unknown namespace "xyz" in "xyz:read_file". Standard namespaces: ${NAMESPACES.join(", ")}`,
+  );
   const bare = await execute(client, { code: "return 'bare'", name: "my-config-reader" });
   expect(bare.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
-  const standard = await execute(client, { code: "return 'fs'", name: "fs:read_file" });
-  expect(standard).toMatchObject({ status: "success", capabilityName: "fs:read_file", warnings: [] });
+  expect(home.calls()).toEqual([]);
+  for (const namespace of NAMESPACES) {
+    const standard = await execute(client, { code: `return '${namespace}'`, name: `${namespace}:read_file` });
+    expect(standard).toMatchObject({ status: "success", capabilityName: `${namespace}:read_file`, warnings: [] });
+  }
+  for (const [tool, input] of Object.entries({
+    "learn:save": { name: "xyz:saved", code: "return 1" },
+    "dns:rename": { name: "fs:read_file", newName: "xyz:renamed" },
+    "dns:fork": { source: "fs:read_file", name: "xyz:copied" },
+    "dns:merge": { sources: ["fs:read_file", "db:read_file"], name: "xyz:merged" },
+  })) {
+    const refused = await callJson(client, tool, input);
+    expect([tool, refused.isError, refused.text]).toEqual([tool, true, expect.stringContaining("Unknown namespace")]);
+  }
+  expect((await listNames(client)).filter((name) => name.startsWith("cap__xyz"))).toEqual([]);
 });
 
 test("[FR040] what is private is its owner's alone, what is for the project, the organisation or all is shared, after a restart too", async () => {

@@ -130,6 +130,129 @@ test("[TS-D1] [S2-N1] records, versions, figures and aliases are tables with key
   expect(await refusal(`DELETE FROM capability_records WHERE id = '${id}'`)).toBe(FOREIGN_KEY);
 });
 
+const columns = async (table: string): Promise<string[]> =>
+  (
+    await rows<{ name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns WHERE table_name = $1`,
+      table,
+    )
+  ).map(({ name }) => name);
+
+test("[13.1-AC3] former names are rows of capability_aliases with scope, target and time, and all that a former name leads to", async () => {
+  expect(await columns("capability_aliases")).toEqual(
+    expect.arrayContaining(["alias", "org", "project", "record_id", "created_at"]),
+  );
+  const made = await execute(client, { code: "return 'by alias'", name: "api:before" });
+  await callJson(client, "dns:rename", { name: "api:before", newName: "api:after" });
+  const aliases = (kind: string): Promise<unknown[]> =>
+    rows(
+      `SELECT alias, org, project, record_id, kind FROM capability_aliases WHERE record_id = $1 AND kind = $2
+        AND created_at BETWEEN now() - interval '1 minute' AND now()`,
+      made.capabilityId,
+      kind,
+    );
+  const scope = { org: "local", project: "default", record_id: made.capabilityId };
+  expect(await aliases("name")).toEqual([{ ...scope, alias: "api:before", kind: "name" }]);
+  expect(await aliases("fqdn")).toEqual([{ ...scope, alias: made.capabilityFqdn, kind: "fqdn" }]);
+  // The row is what makes the former name work: with another target it leads there.
+  expect(await callCapability(client, "cap:api:before")).toBe("by alias");
+  const { capabilityId: other } = await execute(client, { code: "return 'elsewhere'", name: "api:elsewhere" });
+  await rows(`UPDATE capability_aliases SET record_id = $1 WHERE alias = 'api:before'`, other);
+  await callJson(client, "dns:tag", { name: "api:elsewhere", tags: ["change"] }); // names are looked up anew
+  expect(await callCapability(client, "cap:api:before")).toBe("elsewhere");
+});
+
+test("[FR045] [13.12-AC1] versions are rows with number, tag, code, parameters, author, time and summary", async () => {
+  const made = await execute(client, {
+    code: "return args.n ?? 1",
+    name: "db:rows",
+    version_tag: "v1.0.0",
+  });
+  await callJson(client, "dns:update", {
+    name: "db:rows",
+    code: "return (args.n ?? 2) * 2",
+    version_tag: "v1.1.0",
+    change_summary: "twice",
+  });
+  const [author] = await rows<{ id: string }>(`SELECT id FROM principals WHERE org = 'local' AND name = 'test-client'`);
+  const stored = await rows<{ created_at: Date }>(
+    `SELECT record_id, version, version_tag, code_snippet, parameters_schema, created_by, created_at, change_summary
+      FROM capability_versions WHERE record_id = $1 ORDER BY version`,
+    made.capabilityId,
+  );
+  expect(stored).toMatchObject([
+    {
+      version: 1,
+      version_tag: "v1.0.0",
+      code_snippet: "return args.n ?? 1",
+      parameters_schema: { properties: { n: { default: 1 } } },
+      created_by: author?.id,
+      change_summary: null,
+    },
+    {
+      version: 2,
+      version_tag: "v1.1.0",
+      code_snippet: "return (args.n ?? 2) * 2",
+      parameters_schema: { properties: { n: { default: 2 } } },
+      created_by: author?.id,
+      change_summary: "twice",
+    },
+  ]);
+  const [first, second] = stored.map((row) => new Date(row.created_at).getTime());
+  expect(second).toBeGreaterThan(first ?? Number.NaN);
+});
+
+test("[13.12-AC10] the database refuses to change or delete a version", async () => {
+  const { capabilityId: id } = await execute(client, { code: "return 'for good'", name: "db:for_good" });
+  const before = await rows(`SELECT * FROM capability_versions WHERE record_id = $1`, id);
+  for (const change of [
+    "code_snippet = 'return 1'",
+    "version_tag = 'v9.9.9'",
+    "parameters_schema = '{}'",
+    "change_summary = 'another'",
+    "created_at = now()",
+    "version = 2",
+  ])
+    expect([change, await refusal(`UPDATE capability_versions SET ${change} WHERE record_id = '${id}'`)]).toEqual([
+      change,
+      APPEND_ONLY,
+    ]);
+  expect(await refusal(`DELETE FROM capability_versions WHERE record_id = '${id}'`)).toBe(APPEND_ONLY);
+  expect(await rows(`SELECT * FROM capability_versions WHERE record_id = $1`, id)).toEqual(before);
+});
+
+test("[13.12-AC7] [FR046] a date leads to the version that was current at the end of that day, UTC", async () => {
+  const { capabilityId: id } = await execute(client, { code: "return 'version 1'", name: "db:dated" });
+  const versions = {
+    2: "2025-12-20T10:00:00Z",
+    3: "2025-12-22T00:00:00Z",
+    4: "2025-12-22T23:59:59.999Z",
+    5: "2025-12-23T00:00:00Z",
+  };
+  // As they would be if they had been made then. The first one was made today, and comes first all the same.
+  for (const [version, at] of Object.entries(versions))
+    await rows(
+      `INSERT INTO capability_versions (org, record_id, version, source_kind, code_snippet, source_hash, structure, parameters_schema, created_at)
+        SELECT org, record_id, $2, source_kind, $3, md5($3), structure, parameters_schema, $4::timestamptz
+        FROM capability_versions WHERE record_id = $1 AND version = 1`,
+      id,
+      Number(version),
+      `return 'version ${version}'`,
+      at,
+    );
+  await rows(`UPDATE capability_records SET version = 5 WHERE id = $1`, id);
+  const current = async (day: string): Promise<unknown> => (await callJson(client, `cap:db:dated@${day}`)).text;
+  expect(await current("2025-12-19")).toBe("Version 2025-12-19 not found for db:dated");
+  expect(await current("2025-12-20")).toBe('"version 2"');
+  expect(await current("2025-12-21")).toBe('"version 2"');
+  expect(await current("2025-12-22")).toBe('"version 4"');
+  expect(await current("2025-12-23")).toBe('"version 5"');
+  expect(await current("2026-01-31")).toBe('"version 5"');
+  expect(await current("2025-13-01")).toBe("Version 2025-13-01 not found for db:dated");
+  const { value } = await callJson(client, "dns:lookup", { name: "db:dated@2025-12-21" });
+  expect(value).toMatchObject({ version: 2 });
+});
+
 const GATE = 4_711;
 const facts = (): Promise<unknown> =>
   rows(`SELECT r.display_name, r.fqdn, (SELECT count(*)::int FROM capability_aliases a WHERE a.record_id = r.id) AS aliases,

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,6 +51,65 @@ test("[TS-S1] a short name means that of the gateway's own organisation and proj
   const waiting = await execute(web!, { code: "return 1" });
   const other = await execute(globex!, { continue_workflow: { workflow_id: waiting.workflowId } });
   expect(other.error?.code).toBe("run_not_found");
+});
+
+test("[DR2] [TS-O2] a name is one program's per organisation and project: elsewhere it is free, and stays somebody else's", async () => {
+  for (const client of [web, mobile, globex]) {
+    const made = await execute(client!, { name: "db:scoped", code: `return "once"` });
+    expect(made).toMatchObject({ status: "success", capabilityName: "db:scoped" });
+  }
+  for (const [client, scope] of [
+    [web, "acme.webapp"],
+    [mobile, "acme.mobile"],
+    [globex, "globex.shop"],
+  ] as const) {
+    const taken = await execute(client!, { name: "db:scoped", code: "return 'twice'" });
+    expect(taken.error?.message).toContain(`'db:scoped' already exists in scope ${scope}`);
+  }
+  await callJson(web!, "dns:rename", { name: "db:scoped", newName: "db:scoped_web" });
+  await callJson(web!, "learn:delete", { name: "db:scoped_web" });
+  // A former name and a reserved one are those of their own project, too.
+  for (const name of ["db:scoped", "db:scoped_web"]) {
+    const again = await execute(web!, { name, code: `return "again ${name}"` });
+    expect(again.status).toBe(name === "db:scoped" ? "success" : "error");
+  }
+  expect((await execute(mobile!, { name: "db:scoped_web", code: "return 'free here'" })).status).toBe("success");
+  expect(await callCapability(mobile!, "cap:db:scoped")).toBe("once");
+  expect(await callCapability(globex!, "cap:db:scoped")).toBe("once");
+});
+
+test("[X-02] [TS-S2] what is for the organisation resolves by its name from another project of it, the own project's first, after a restart too", async () => {
+  for (const [wanted, visibility] of Object.entries({ org: "org", project: "project", both: "org" }))
+    await execute(web!, { name: `fs:for_${wanted}_alone`, code: `return "${wanted} of webapp"`, visibility });
+  await execute(mobile!, { name: "fs:for_both_alone", code: `return "own"` });
+  const server = { name: "com.acme/weather", description: "Weather", version: "1.0.0" };
+  const file = join(tenants.gateways[0]!.home.path, "server.json");
+  writeFileSync(file, JSON.stringify({ ...server, packages: [] }));
+  await runJson(["import", file, "--visibility", "org"], { home: tenants.gateways[0]!.home.path });
+
+  const look = async (): Promise<void> => {
+    const client = tenants.gateways[1]!.client;
+    expect(await callCapability(client, "cap:fs:for_org_alone")).toBe("org of webapp");
+    expect((await execute(client, { capability: "fs:for_org_alone" })).capabilityFqdn).toMatch(/^acme\.webapp\.fs\./);
+    expect(await callCapability(client, "cap:fs:for_both_alone")).toBe("own");
+    expect(await callCapability(client, "cap:acme.webapp:fs:for_both_alone")).toBe("both of webapp");
+    for (const hidden of ["cap:fs:for_project_alone", "cap:acme.webapp:fs:for_project_alone"])
+      await expect(callCapability(client, hidden)).rejects.toThrow(/^Capability not found/);
+    expect((await callJson(client, "dns:lookup", { name: "mcp:weather" })).value).toMatchObject({
+      type: "mcp-server",
+      fqdn: expect.stringMatching(/^acme\.webapp\.mcp\.weather\./) as string,
+    });
+  };
+  await look();
+  for (const hidden of ["cap:fs:for_org_alone", "cap:acme.webapp:fs:for_org_alone"])
+    await expect(callCapability(globex!, hidden)).rejects.toThrow(/^Capability not found/);
+  expect((await callJson(globex!, "dns:lookup", { name: "mcp:weather" })).isError).toBe(true);
+  // Only looked at and run from there: changes are its own project's.
+  const refused = await callJson(mobile!, "dns:rename", { name: "fs:for_org_alone", newName: "fs:taken_over" });
+  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining("belongs to acme.webapp")]);
+  await tenants.restart(1);
+  [, mobile] = tenants.gateways.map(({ client }) => client);
+  await look();
 });
 
 test("[TS-Q2] what is public is found across organisations and runs by its FQDN; nothing else of another tenant shows", async () => {

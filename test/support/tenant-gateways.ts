@@ -2,15 +2,18 @@ import type { Client } from "@modelcontextprotocol/client";
 import { createServerDatabase } from "./databases.ts";
 import { type GatewayHome, startGateway } from "./gateway-home.ts";
 import { connectClient } from "./mcp-client.ts";
+import { runJson, runPml } from "./pml.ts";
 
 interface TenantGateway {
   readonly home: GatewayHome;
-  readonly client: Client;
+  client: Client;
 }
 
 export interface TenantGateways extends AsyncDisposable {
   readonly database: string;
   readonly gateways: readonly TenantGateway[];
+  /** Ends one of the gateways, starts it again and connects its client anew. */
+  restart(index: number): Promise<void>;
 }
 
 /** Gateways of several scopes, written `org.project`, on one PostgreSQL database, each with a client. */
@@ -28,5 +31,16 @@ export async function startTenants(...scopes: readonly string[]): Promise<Tenant
   // The first one creates the tables.
   const [first = "", ...others] = scopes;
   const gateways = [await start(first), ...(await Promise.all(others.map(start)))];
-  return { database, gateways, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    database,
+    gateways,
+    async restart(index) {
+      const gateway = gateways[index]!;
+      const options = { home: gateway.home.path, env: { DATABASE_URL: database } };
+      await runPml(["down"], options);
+      await runJson(["up"], options);
+      ({ client: gateway.client } = stack.use(await connectClient(options.home, { transport: "http", era: "auto" })));
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }
