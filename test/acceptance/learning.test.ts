@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
-import { execute } from "../support/execute.ts";
+import { execute, type Executed } from "../support/execute.ts";
+import { exportedRows } from "../support/exported-rows.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
@@ -127,7 +128,7 @@ describe("what is learned", () => {
     );
   });
 
-  test("[E11.1] [E11.2] runs are listed, shown and replayed against what was recorded, after a restart", async () => {
+  test("[E11.1] runs are listed, shown and replayed against what was recorded, after a restart", async () => {
     await using scene = await openScene();
     const home = scene.home.path;
     {
@@ -153,6 +154,52 @@ describe("what is learned", () => {
     expect(code).toBe(3);
     expect(stderr).toContain("No run has the id nonsense");
   });
+});
+
+const went = (outcome: string): object[] => [expect.objectContaining({ nodeId: "d1", outcome })];
+
+test("[E11.2] every run has a stored trace: what it was of, its path, decisions and tasks, its end, its time and how unusual it was", async () => {
+  await using scene = await openScene();
+  const home = scene.home.path;
+  const branch = `if (args.fail) await mcp.counting.fail({ key: "x" }); return (await mcp.counting.list({ length: 1 })).items;`;
+  const runs: Record<string, Executed> = {};
+  {
+    await using connected = await connectClient(home);
+    const run = (request: Record<string, unknown>): Promise<Executed> => execute(connected.client, request);
+    runs["first"] = await run({ code: branch, args: { fail: false }, name: "util:branch" });
+    runs["second"] = await run({ capability: "util:branch", args: { fail: false } });
+    runs["failed"] = await run({ capability: "util:branch", args: { fail: true } });
+    runs["outer"] = await run({ code: "return await capabilities.util.branch({ fail: false })", name: "util:outer" });
+  }
+  await scene.restart();
+  const rows = await exportedRows(home, "execution_trace");
+  const traceOf = (key: string) => rows.find((row) => row["run_id"] === runs[key]?.workflowId);
+  const ofBranch = { record_id: runs["first"].capabilityId, version: 1, parent_run_id: null };
+  for (const key of ["first", "second"])
+    expect(traceOf(key)).toMatchObject({
+      ...ofBranch,
+      success: true,
+      error: null,
+      executed_path: ["d1", "n2"],
+      decisions: went("false"),
+      task_summaries: [{ nodeId: "n2", tool: "counting:list", status: "success" }],
+    });
+  expect(traceOf("failed")).toMatchObject({
+    ...ofBranch,
+    success: false,
+    error: { message: expect.stringContaining("no x") as string },
+    executed_path: ["d1", "n1"],
+    decisions: went("true"),
+    task_summaries: [{ nodeId: "n1", tool: "counting:fail", status: "error" }],
+  });
+  const nested = rows.filter((row) => row["parent_run_id"] === runs["outer"]?.workflowId);
+  expect(nested).toMatchObject([{ record_id: runs["first"].capabilityId, success: true, executed_path: ["d1", "n2"] }]);
+  for (const { duration_ms: duration, created_at: at } of rows)
+    expect([Number(duration) > 0, Date.parse(String(at)) <= Date.now()]).toEqual([true, true]);
+  // What was seen three times of four is less of a surprise than what was seen once.
+  const surpriseOf = async (key: string): Promise<number> =>
+    (await runJson<{ surprise: number }>(["run-show", runs[key]?.workflowId ?? ""], { home })).surprise;
+  expect(await surpriseOf("failed")).toBeGreaterThan(await surpriseOf("second"));
 });
 
 describe("intents", () => {

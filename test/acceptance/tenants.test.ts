@@ -69,9 +69,9 @@ test("[DR2] [TS-O2] a name is one program's per organisation and project: elsewh
   await callJson(web!, "dns:rename", { name: "db:scoped", newName: "db:scoped_web" });
   await callJson(web!, "learn:delete", { name: "db:scoped_web" });
   // A former name and a reserved one are those of their own project, too.
-  for (const name of ["db:scoped", "db:scoped_web"]) {
-    const again = await execute(web!, { name, code: `return "again ${name}"` });
-    expect(again.status).toBe(name === "db:scoped" ? "success" : "error");
+  for (const wanted of ["db:scoped", "db:scoped_web"]) {
+    const again = await execute(web!, { name: wanted, code: `return "again ${wanted}"` });
+    expect(again.status).toBe(wanted === "db:scoped" ? "success" : "error");
   }
   expect((await execute(mobile!, { name: "db:scoped_web", code: "return 'free here'" })).status).toBe("success");
   expect(await callCapability(mobile!, "cap:db:scoped")).toBe("once");
