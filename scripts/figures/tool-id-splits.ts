@@ -10,14 +10,18 @@ const SPLITTING_PATTERN = /\[\^:\][+*]\)?:/;
 
 /** Files in which a colon separates something else. */
 const OTHER_COLONS: Readonly<Record<string, string>> = {
+  "src/analysis/value-flow.ts": "a capability's namespace and action",
   "src/base/content-hash.ts": "key and value of JSON",
   "src/config/config-file.ts": "path, line and column",
   "src/config/load-config.ts": "path and variable",
+  "src/config/schema.ts": "the form of a setting",
+  "src/contract/execute.ts": "the form of a setting",
   "src/discovery/document-text.ts": "words of a name",
   "src/execution/trace.ts": "node and loop index",
   "src/http/guard.ts": "host and port",
   "src/http/http-server.ts": "parameters of a route, host and port",
   "src/http/listen-address.ts": "host and port",
+  "src/learning/declaration.ts": "a capability's namespace and action",
   "src/naming/propose-name.ts": "a capability's namespace and action",
   "src/permissions/yaml-file.ts": "path and line",
   "src/registry/apply-naming.ts": "a capability's namespace and action",
@@ -26,6 +30,7 @@ const OTHER_COLONS: Readonly<Record<string, string>> = {
   "src/registry/find-record.ts": "a capability's namespace and action",
   "src/registry/fqdn.ts": "a capability's namespace and action",
   "src/registry/names.ts": "a capability's namespace and action",
+  "src/sandbox/guest-messages.ts": "a capability's namespace and action",
   "src/sandbox/guest/marks.mjs": "node and loop index",
   "src/sandbox/guest/tool-globals.mjs": "a tool's id, where an isolate can import nothing",
   "src/sandbox/guest/url-parts.mjs": "parts of a URL",

@@ -9,11 +9,11 @@ import { contentHash } from "../base/content-hash.ts";
 import type { Db } from "../db/client.ts";
 import type { EventBus } from "../base/events.ts";
 import type { Logger } from "../base/log.ts";
-import type { PermissionSet } from "../permissions/effect.ts";
 import { readPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { ConnectedServer } from "../registry/server-records/describe-connected.ts";
-import { type ServerFacts, ServerRecords } from "../registry/server-records/server-records.ts";
+import type { RecordFacts } from "../registry/record-facts.ts";
+import { ServerRecords } from "../registry/server-records/server-records.ts";
 import type { KnownServer, Upstreams } from "../upstream/upstreams.ts";
 
 export interface RecordParts {
@@ -26,15 +26,6 @@ export interface RecordParts {
   readonly permissions: Permissions;
   readonly events: EventBus;
   readonly log: Logger;
-}
-
-/** Facts about a record that the registry does not store. */
-interface RecordFacts {
-  describe(record: CapabilityRecord): Promise<{ readonly routing: Routing } & Partial<ServerFacts>>;
-  routingOf(record: CapabilityRecord): Routing;
-  setRouting(record: CapabilityRecord, routing: Routing | undefined): Promise<void>;
-  serverTexts(record: CapabilityRecord): Promise<ReadonlyMap<number, string>>;
-  permissionsOf(record: CapabilityRecord): Promise<PermissionSet>;
 }
 
 export interface Records extends AsyncDisposable {

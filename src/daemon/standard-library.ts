@@ -1,3 +1,4 @@
+import { findToolId } from "../catalogue/tool-id.ts";
 import { PmlStdServer } from "../../lib/std/mcp/mod.ts";
 import type { KnownTool } from "../contract/introspection.ts";
 import type { App } from "../app/app.ts";
@@ -56,7 +57,7 @@ async function listKnown(gateway: Gateway, server: CapabilityServer, asker: Aske
     ...ownTools.map(({ definition: { name, description = "" } }) => ({
       name,
       callName: surface.toolNames.wireName(name),
-      server: name.includes(":") ? "pml-std" : "pml",
+      server: findToolId(name) === undefined ? "pml" : "pml-std",
       description,
     })),
     ...named

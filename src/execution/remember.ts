@@ -50,7 +50,7 @@ export type CalledCapabilities = ReadonlyMap<string, CalledCapability>;
 const MAX_PERMISSION_SETS = 500;
 
 /** Stores finished runs and learns from them. */
-export class Memory {
+export class RunMemory {
   readonly #options: MemoryOptions;
   readonly #schemas = new Map<string, InferredSchema>();
   readonly #permissions = new BoundedMap<string, string>(MAX_PERMISSION_SETS);

@@ -11,7 +11,7 @@ import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
-import { type CalledCapabilities, type CalledCapability, type EndedRun, Memory } from "./remember.ts";
+import { type CalledCapabilities, type CalledCapability, type EndedRun, RunMemory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
@@ -58,14 +58,14 @@ export class Runner {
   readonly #options: RunnerOptions;
   readonly #programs: Programs;
   readonly #approver: Approver;
-  readonly #memory: Memory;
+  readonly #memory: RunMemory;
   readonly #cache: Memos;
 
   constructor(options: RunnerOptions, programs: Programs, approver: Approver) {
     this.#options = options;
     this.#programs = programs;
     this.#approver = approver;
-    this.#memory = new Memory(options);
+    this.#memory = new RunMemory(options);
     this.#cache = new Memos(options.db);
   }
 

@@ -212,7 +212,7 @@ function nameOrigins(questions: unknown, server: string): { inputRequests?: Reco
 }
 
 function toInputRequest({ method, params }: Question): InputRequest {
-  return { method, params: params ?? {} } as unknown as InputRequest;
+  return { method, params: params ?? {} } as InputRequest;
 }
 
 /** Where programs find the code of an error that PML answered a call with. */

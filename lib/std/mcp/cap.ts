@@ -1,3 +1,4 @@
+import { formatToolId } from "../../../src/catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Asker } from "../../../src/registry/scope.ts";
 import type { CallContext, OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
@@ -17,6 +18,6 @@ export class CapModule {
   }
 
   call(action: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
-    return this.#server.callTool(`${this.prefix}:${action}`, input, context);
+    return this.#server.callTool(formatToolId(this.prefix, action), input, context);
   }
 }

@@ -4,7 +4,7 @@ import type { ChangeOutcome, Registry } from "../../../src/registry/registry.ts"
 import type { Scope } from "../../../src/registry/scope.ts";
 import type { OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
 import { describeBriefly } from "./describe-record.ts";
-import type { RecordFacts } from "./record-facts.ts";
+import type { RecordFacts } from "../../../src/registry/record-facts.ts";
 
 export interface DnsParts {
   readonly registry: Registry;

@@ -1,3 +1,4 @@
+import { parseToolId } from "../../../src/catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/server";
 import { PmlError } from "../../../src/base/errors.ts";
 import type { CallContext, OwnAnswer, OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
@@ -37,8 +38,7 @@ export class PmlStdServer {
   }
 
   async callTool(name: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
-    const colon = name.indexOf(":");
-    const [prefix, action] = [name.slice(0, colon), name.slice(colon + 1)];
+    const { server: prefix, tool: action } = parseToolId(name);
     const module = [this.cap, ...this.modules].find((each) => each.prefix === prefix);
     if (module === undefined) throw new PmlError("tool_not_found", `There is no tool "${name}"`);
     return module.call(action, input, context);

@@ -51,7 +51,7 @@ function keepSmall(extras: Extras, maxBytes: number): { kept: Extras; cuts: Cut[
   };
 }
 
-interface Structured {
+interface FittedStructure {
   /** Empty where the schema allows nothing short. */
   readonly part: Pick<CallToolResult, "structuredContent">;
   /** The content, with a text that mirrors the structured content. */
@@ -63,7 +63,7 @@ function shrinkStructured(
   { content, structuredContent }: Pick<CallToolResult, "content" | "structuredContent">,
   room: number,
   { outputSchema, isValid }: TruncateOptions,
-): Structured {
+): FittedStructure {
   const mirror = findMirror(content, structuredContent);
   const withText = (text: string): ContentBlock[] =>
     mirror === undefined ? content : content.toSpliced(mirror, 1, { type: "text", text });

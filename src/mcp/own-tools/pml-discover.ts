@@ -65,11 +65,11 @@ function isCallable({ kind, id }: SearchDocument, surface: Surface): boolean {
   return kind !== "tool" || surface.findTool(id) !== undefined;
 }
 
-interface Page extends DiscoverParts {
+interface RankedPage extends DiscoverParts {
   readonly page: SearchAnswer["ranked"];
 }
 
-async function describePage({ page, surface, discovery, scope }: Page): Promise<Found[]> {
+async function describePage({ page, surface, discovery, scope }: RankedPage): Promise<Found[]> {
   const details = await discovery.describeCapabilities(scope, recordIdsIn(page.map(({ document }) => document.id)));
   return page.flatMap((ranked): Found[] => {
     const ref = parseRef(ranked.document.id);

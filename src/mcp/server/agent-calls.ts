@@ -86,11 +86,11 @@ function createSteps(
   };
 }
 
-type Target<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
+type TargetOf<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
 
 function permitUpstream(
   { gateway, relay }: ToolCallerParts,
-  target: Target<"upstream">,
+  target: TargetOf<"upstream">,
   call: AgentCall,
 ): Promise<void> {
   const { params, client, principal, link } = call;
@@ -106,14 +106,14 @@ function permitUpstream(
 
 async function sendUpstream(
   { relay }: ToolCallerParts,
-  target: Target<"upstream">,
+  target: TargetOf<"upstream">,
   call: AgentCall,
 ): Promise<MadeCall> {
   const result = await relay.send(toRequest(target, call), call.link).catch(toToolError);
   return { result, whole: false };
 }
 
-function toRequest(target: Target<"upstream">, { params, trace }: AgentCall): Parameters<Relay["send"]>[0] {
+function toRequest(target: TargetOf<"upstream">, { params, trace }: AgentCall): Parameters<Relay["send"]>[0] {
   const headers = paramHeaders(target.definition.inputSchema, params.arguments);
   return { target, method: "tools/call", params: { ...params, name: target.name }, meta: trace.meta, headers };
 }
@@ -121,7 +121,7 @@ function toRequest(target: Target<"upstream">, { params, trace }: AgentCall): Pa
 /** A tool of PML may stop to ask a person, as one of a server may. */
 async function sendOwn(
   { gateway, server }: ToolCallerParts,
-  { own }: Target<"own">,
+  { own }: TargetOf<"own">,
   { params, client, principal, link, trace }: AgentCall,
 ): Promise<MadeCall> {
   await gateway.usage.introduce(principal);

@@ -35,7 +35,7 @@ export interface GatewayServerOptions {
 }
 
 /** Shared by the handlers of one connection. */
-interface Serving {
+interface HandlerParts {
   readonly gateway: Gateway;
   readonly relay: Relay;
   /** Limits the calls under way. */
@@ -136,12 +136,12 @@ function handleLists({ server }: McpServer, gateway: Gateway, names: ToolNames |
   });
 }
 
-function handleTools(mcp: McpServer, serving: Serving): void {
+function handleTools(mcp: McpServer, serving: HandlerParts): void {
   const callTool = createToolCaller({ ...serving, server: mcp.server });
   mcp.server.setRequestHandler("tools/call", ({ params }, ctx) => callTool(params, ctx));
 }
 
-function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving): void {
+function handlePrompts({ server }: McpServer, { gateway, relay, calls }: HandlerParts): void {
   server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
     const { name, _meta, ...rest } = params;
     return traceCall("prompts/get", ctx, async ({ meta, found }) => {
@@ -167,7 +167,7 @@ function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Serving
   });
 }
 
-function handleResources({ server }: McpServer, { gateway, relay, calls }: Serving): void {
+function handleResources({ server }: McpServer, { gateway, relay, calls }: HandlerParts): void {
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { uri, _meta, ...rest } = params;
     return traceCall("resources/read", ctx, async ({ meta, found }) => {

@@ -40,7 +40,7 @@ export class Quota {
   take(places = 1): Disposable {
     if (this.#taken + places > this.#most) throw this.#refuse();
     this.#taken += places;
-    return new Place(places, this.#giveBack);
+    return new TakenPlaces(places, this.#giveBack);
   }
 
   readonly #giveBack = (places: number): void => {
@@ -49,7 +49,7 @@ export class Quota {
 }
 
 /** An object without closures: each request creates three. */
-class Place implements Disposable {
+class TakenPlaces implements Disposable {
   #places: number;
   readonly #giveBack: (places: number) => void;
 

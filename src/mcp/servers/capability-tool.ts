@@ -19,9 +19,8 @@ export function toTool(capability: ListedCapability, effects: ReadonlyMap<string
 /** Accepts any argument where no parameter is known. */
 function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
   const isKnown = parameters["type"] === "object" && Object.keys(parameters["properties"] ?? {}).length > 0;
-  return (isKnown
-    ? parameters
-    : { type: "object", properties: {}, additionalProperties: true }) as unknown as Tool["inputSchema"];
+  if (!isKnown) return { type: "object", properties: {}, additionalProperties: true };
+  return { ...(parameters as Tool["inputSchema"]), type: "object" };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { formatToolId } from "../../catalogue/tool-id.ts";
 import type { Tool } from "@modelcontextprotocol/server";
 import { PmlError } from "../../base/errors.ts";
 import type { CallContext, OwnAnswer, OwnTool } from "../own-tools/own-tool.ts";
@@ -19,7 +20,7 @@ export class ToolModule {
   }
 
   async call(action: string, input: unknown, context: CallContext): Promise<OwnAnswer> {
-    const name = `${this.prefix}:${action}`;
+    const name = formatToolId(this.prefix, action);
     const tool = this.#byName.get(name);
     if (tool === undefined) {
       throw new PmlError("tool_not_found", `There is no tool "${name}"`, {

@@ -17,6 +17,6 @@ export interface Isolate {
   dispose(): void;
 }
 
-export interface Engine {
+export interface IsolateEngine {
   prepare(memoryMb: number): Promise<Isolate>;
 }

@@ -12,7 +12,7 @@ const GUEST_FILE = "pml:guest";
 /**
  * Runs programs in V8, synchronously on the main thread, whose small stack makes deep recursion fail at once. Only
  * strings cross between guest and child, so the child never copies a guest's object.
- * @param {string} addon @param {string} guestSource @returns {import("./engine.ts").Engine}
+ * @param {string} addon @param {string} guestSource @returns {import("./engine.ts").IsolateEngine}
  */
 export function createIsolatedVmEngine(addon, guestSource) {
   /** @type {{ ivm: typeof import("isolated-vm") }} */

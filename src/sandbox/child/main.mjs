@@ -12,7 +12,7 @@ import { runProgram } from "./run-program.mjs";
 const [kind = "", ...files] = process.argv.slice(2);
 const memoryMb = Number(files.pop());
 
-/** @returns {Promise<import("./engine.ts").Engine>} */
+/** @returns {Promise<import("./engine.ts").IsolateEngine>} */
 async function createEngine() {
   const [first = "", second = ""] = files;
   const source = readGuestSource();

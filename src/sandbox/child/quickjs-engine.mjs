@@ -24,7 +24,7 @@ const OUT_OF_MEMORY = /^\{"name":"InternalError","message":"out of memory"/;
  * Runs programs in QuickJS on WebAssembly, where isolated-vm has no build. Each run has its own instance, so damage
  * ends with the run.
  * @param {{ library: string, wasm: string }} files @param {string} guestSource
- * @returns {Promise<import("./engine.ts").Engine>}
+ * @returns {Promise<import("./engine.ts").IsolateEngine>}
  */
 export async function createQuickJsEngine({ library, wasm }, guestSource) {
   /** @type {typeof import("quickjs-wasi")} */

@@ -8,7 +8,7 @@ import {
   findPmlError,
   isUnauthorized,
   readChallenge,
-  type Refusal,
+  type Unauthorized,
   type ServerAuth,
 } from "./server-auth.ts";
 
@@ -33,7 +33,7 @@ export class MachineAuth implements ServerAuth {
     return this.#provider?.tokens()?.access_token;
   }
 
-  onUnauthorized({ response }: Refusal): Promise<void> {
+  onUnauthorized({ response }: Unauthorized): Promise<void> {
     this.#fetching ??= this.#login(response).finally(() => (this.#fetching = undefined));
     return this.#fetching;
   }

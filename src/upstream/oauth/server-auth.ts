@@ -15,7 +15,7 @@ export interface ServerAuth extends AuthProvider {
   explain(error: unknown): PmlError | undefined;
 }
 
-export type Refusal = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
+export type Unauthorized = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 
 /** The login that a server asks for. */
 export interface Challenge {

@@ -16,7 +16,7 @@ import {
   isUnauthorized,
   loginNeeded,
   readChallenge,
-  type Refusal,
+  type Unauthorized,
   type ServerAuth,
 } from "./server-auth.ts";
 
@@ -65,7 +65,7 @@ export class StoredAuth implements ServerAuth {
     return this.#credential?.tokens?.access_token;
   }
 
-  async onUnauthorized({ response }: Refusal): Promise<void> {
+  async onUnauthorized({ response }: Unauthorized): Promise<void> {
     this.#challenge = { ...this.#challenge, ...readChallenge(response) };
     await this.#renew(this.#sent.get(response));
   }

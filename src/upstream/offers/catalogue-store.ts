@@ -190,7 +190,7 @@ function toRow(scope: Scope, { server, tool, hash }: ToolRow) {
   };
 }
 
-interface ChangeRow extends ToolChange {
+interface WrittenChange extends ToolChange {
   readonly before: unknown;
   readonly after: unknown;
 }
@@ -198,7 +198,7 @@ interface ChangeRow extends ToolChange {
 async function insertChange(
   tx: Tx,
   scope: Scope,
-  { toolId, oldHash, newHash, verdict, before, after }: ChangeRow,
+  { toolId, oldHash, newHash, verdict, before, after }: WrittenChange,
 ): Promise<void> {
   await tx
     .insertInto("tool_schema_change")

@@ -56,13 +56,13 @@ async function readOffer(client: Client, timeout: number): Promise<Offer> {
   });
 }
 
-interface List {
+interface PagedList {
   readonly method: string;
   readonly key: string;
   readonly timeout: number;
 }
 
-async function readPages(client: Client, { method, key, timeout }: List): Promise<unknown[]> {
+async function readPages(client: Client, { method, key, timeout }: PagedList): Promise<unknown[]> {
   const items: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {

@@ -1,16 +1,11 @@
-import type { PermissionSet } from "../../../src/permissions/effect.ts";
-import type { tools } from "../../../src/contract/tools.ts";
-import type { Sent } from "../../../src/contract/wire.ts";
-import type { CapabilityRecord, Routing } from "../../../src/registry/record.ts";
+import type { PermissionSet } from "../permissions/effect.ts";
+import type { CapabilityRecord, Routing } from "./record.ts";
+import type { ServerFacts } from "./server-records/server-records.ts";
 
-type Lookup = Sent<(typeof tools)["dns:lookup"]["answer"]>;
-type ServerFacts = Pick<Lookup, "version" | "version_number" | "registry_name" | "code_url" | "server_json">;
-type DescribedFacts = Pick<Lookup, "routing"> & Partial<ServerFacts>;
-
-/** Facts about records that the registry does not keep. */
+/** Facts about records that the registry does not store. */
 export interface RecordFacts {
   /** Tells where a record runs; of a server also its document and address. */
-  readonly describe: (record: CapabilityRecord) => Promise<DescribedFacts>;
+  readonly describe: (record: CapabilityRecord) => Promise<{ readonly routing: Routing } & Partial<ServerFacts>>;
   readonly routingOf: (record: CapabilityRecord) => Routing;
   /** Sets where a record runs; undefined goes by its tools. */
   readonly setRouting: (record: CapabilityRecord, routing: Routing | undefined) => Promise<void>;
