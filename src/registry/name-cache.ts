@@ -1,6 +1,6 @@
 import { BoundedMap } from "../base/bounded-map.ts";
 
-/** A bounded cache that drops values loaded before the last `clear`. */
+/** A bounded cache. Does not store a value whose load began before the last `clear`. */
 export class NameCache<T> {
   readonly #values: BoundedMap<string, T>;
   #generation = 0;

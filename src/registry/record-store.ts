@@ -109,7 +109,7 @@ export async function readVersions(db: Db, org: string, id: string): Promise<Cap
   }));
 }
 
-/** Counts a use reported by feedback; runs count themselves. */
+/** Counts a use without a run: reported by feedback, or answered from the cache. */
 export async function countUse(
   db: Db,
   org: string,

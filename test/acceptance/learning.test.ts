@@ -196,7 +196,7 @@ test("[E11.2] every run has a stored trace: what it was of, its path, decisions 
   expect(nested).toMatchObject([{ record_id: runs["first"].capabilityId, success: true, executed_path: ["d1", "n2"] }]);
   for (const { duration_ms: duration, created_at: at } of rows)
     expect([Number(duration) > 0, Date.parse(String(at)) <= Date.now()]).toEqual([true, true]);
-  // What was seen three times of four is less of a surprise than what was seen once.
+  // A path of three runs out of four is less surprising than a path of one.
   const surpriseOf = async (key: string): Promise<number> =>
     (await runJson<{ surprise: number }>(["run-show", runs[key]?.workflowId ?? ""], { home })).surprise;
   expect(await surpriseOf("failed")).toBeGreaterThan(await surpriseOf("second"));
