@@ -4,6 +4,7 @@ import { declareCapability, declareTool } from "../learning/declaration.ts";
 import type { EdgeStatistics } from "../learning/edge-store.ts";
 import { createProvidesEdges } from "../learning/provides-edge-calculator.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
 import { intentConfidence } from "./intent-confidence.ts";
 import type { Ranked, Search } from "./search.ts";
 import type { KnownCapability } from "./known-capability-store.ts";
@@ -112,8 +113,14 @@ async function describeTools(sources: SuggestSources, ranked: readonly Ranked[])
   const known = await findTools(sources, ids);
   return ranked.flatMap(({ document: { id }, score }) => {
     const tool = known.get(id);
-    return tool === undefined ? [] : [{ ...tool, callName: id, score, declaration: declareTool(id, tool) }];
+    if (tool === undefined) return [];
+    return [{ ...toSuggested(tool), callName: id, score, declaration: declareTool(id, tool) }];
   });
+}
+
+/** Keeps the declared fields only: a source may know more about a tool than an agent needs to read. */
+function toSuggested({ id, description, inputSchema, outputSchema }: SuggestedTool): SuggestedTool {
+  return withoutUndefined({ id, description, inputSchema, outputSchema });
 }
 
 /** Finds tools with the schemas of their results: stated by their servers, or learned. */
