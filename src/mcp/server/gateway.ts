@@ -174,7 +174,8 @@ export class Gateway implements Disposable {
     if (known !== undefined) {
       const own = newName === undefined ? known : withNotice(known, name);
       const server = this.#core.includes(known) ? OWN_SERVER : this.#library.serverId;
-      return { kind: "own", own, server, name: id, id, definition: own.definition, maxResultBytes: undefined };
+      const definition = listedDefinition(own, this.#settings.gateway);
+      return { kind: "own", own, server, name: id, id, definition, maxResultBytes: undefined };
     }
     this.#refuseHeld(id);
     const offered = this.surface.findTool(id);
