@@ -53,6 +53,7 @@ const edge = z.object({
   source: z.enum(["template", "inferred", "observed"]),
   observed: count,
   confidence: z.number(),
+  weight: z.number(),
 });
 
 /** A capability as people look at it: its program, and the knowledge from its runs. */

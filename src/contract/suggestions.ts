@@ -38,7 +38,7 @@ const plan = z.object({
       arguments: argumentSources,
     }),
   ),
-  edges: z.array(providesEdge),
+  edges: z.array(providesEdge.extend({ providerOutputSchema: jsonSchema, consumerInputSchema: jsonSchema })),
   missing: z.array(
     z.object({
       node: z.string(),
