@@ -94,7 +94,7 @@ describe("curation through a real client", () => {
     expect((await curate(client)).suggestions).toEqual(suggestions);
   });
 
-  test("the tools say the namespace, the intent the action [13.10-AC1] [13.10-AC2] [TS-C1] [TS-C2]", async () => {
+  test("the tools say the namespace, the intent the action [13.10-AC1] [13.10-AC2]", async () => {
     expect(await suggestionFor("json")).toBe("fs:read_json");
     expect(await suggestionFor("words")).toMatch(/^(?:util|transform):count_words/);
     expect(await suggestionFor("graph")).toMatch(/^db:search_/);
@@ -174,7 +174,7 @@ describe("curation through a real client", () => {
     expect(isError).toBe(true);
   });
 
-  test("what is used often without a name comes with a word about it; how many there are is told [TS-G2]", async () => {
+  test("what is used often without a name comes with a word about it; how many there are is told", async () => {
     await learn("often", "reverse the rows", "return args.rows.toReversed();");
     const runs = Array.from({ length: 4 }, () => ({
       capability: learned.get("often")?.capabilityName,
@@ -204,7 +204,7 @@ describe("curation through a real client", () => {
     expect(await suggestionFor("sorted")).not.toBe(proposed);
   });
 
-  test("the model of a client that lends one proposes names; they must be legal all the same [13.10-AC3] [TS-C3]", async () => {
+  test("the model of a client that lends one proposes names; they must be legal all the same [13.10-AC3]", async () => {
     const asked: string[] = [];
     const model = (text: string): string => {
       asked.push(text);

@@ -11,6 +11,9 @@ import { createTag } from "./dns-tag.ts";
 
 export type { DnsParts } from "./dns-parts.ts";
 
+/** The name that `pml rename` gives itself as a client: a person types it. The history of renames tells the two apart. */
+const COMMAND_LINE = "pml-cli";
+
 /** The registry as tools: looks names up, and changes them. */
 export class DnsModule extends ToolModule {
   constructor(parts: DnsParts) {
@@ -78,7 +81,9 @@ function createWriters(parts: DnsParts): OwnTool[] {
       description: "Gives a capability another name; the old one keeps working as an alias.",
       annotations: writes,
       async run({ name, newName: to }, context) {
-        const renamed = await registry.rename(askerOf(scope, context), { from: name, to, via: "agent" });
+        const asker = askerOf(scope, context);
+        const via = asker.client === COMMAND_LINE ? "user" : "agent";
+        const renamed = await registry.rename(asker, { from: name, to, via });
         return json({ ...changed(renamed), old_name: renamed.oldName, old_fqdn: renamed.oldFqdn });
       },
     }),
