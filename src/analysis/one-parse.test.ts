@@ -4,7 +4,7 @@ import { parseProgram } from "./parse-program.ts";
 
 vi.mock(import("./parse-program.ts"), async (load) => {
   const real = await load();
-  return { ...real, parseProgram: vi.fn(real.parseProgram) };
+  return { ...real, parseProgram: vi.fn<typeof real.parseProgram>(real.parseProgram) };
 });
 
 test("structure, parameters, hash and the program to run come from one parse of the text", () => {

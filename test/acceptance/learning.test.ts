@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
 import { execute, type Executed } from "../support/execute.ts";
 import { exportedRows } from "../support/exported-rows.ts";
@@ -71,52 +72,43 @@ const COPY = `
   return { copied: 0 };
 `;
 
+const decided = (outcome: string): object[] => [expect.objectContaining({ nodeId: "d1", outcome })];
+const tool = (name: string) => expect.objectContaining({ tool: `filesystem:${name}` }) as unknown;
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
 describe("what is learned", () => {
-  test("[10.1-AC2] [10.1-AC3] [10.1-AC5] [10.1-AC6] [10.1-AC7] [10.1-AC10] [10.1-AC13] [10.2-AC2] [10.2-AC4] [10.2-AC5] [10.7-AC5] [E10-M2] [E10-M4] [E10-M7] [E10-FR1d] [E10-FR11] structure, parameters, paths, decisions, output and graph are all there after a restart", async () => {
-    await using scene = await openScene();
-    const path = join(scene.folder, "a.txt");
+  const stack = new AsyncDisposableStack();
+  let shared: Scene;
+  let learned: Executed;
+  let details: Details;
+
+  beforeAll(async () => {
+    shared = stack.use(await openScene());
+    const path = join(shared.folder, "a.txt");
     writeFileSync(path, "hello");
-    let name = "";
     {
-      await using connected = await connectClient(scene.home.path);
+      await using connected = await connectClient(shared.home.path);
       const { client } = connected;
-      const first = await execute(client, { code: COPY, args: { path, to: join(scene.folder, "b.txt") } });
-      expect(first).toMatchObject({ status: "success", result: { copied: 5 } });
-      name = first.capabilityName;
-      await execute(client, { capability: name, args: { path: scene.folder, to: "x" } });
-      await execute(client, { capability: name, args: { path, to: join(scene.folder, "c.txt") } });
-      await execute(client, { capability: name, args: { path: join(scene.folder, "missing"), to: "x" } });
+      learned = await execute(client, { code: COPY, args: { path, to: join(shared.folder, "b.txt") } });
+      const { capabilityName: capability } = learned;
+      await execute(client, { capability, args: { path: shared.folder, to: "x" } });
+      await execute(client, { capability, args: { path, to: join(shared.folder, "c.txt") } });
+      await execute(client, { capability, args: { path: join(shared.folder, "missing"), to: "x" } });
     }
-    await scene.restart();
-    const details = await scene.details(name);
+    await shared.restart();
+    details = await shared.details(learned.capabilityName);
+  });
+
+  afterAll(() => stack.disposeAsync());
+
+  test("[10.1-AC7] [10.7-AC5] [E10-FR11] a success is a capability with its structure, edges and output, after a restart", () => {
+    expect(learned).toMatchObject({ status: "success", result: { copied: 5 } });
     expect(details).toMatchObject({ state: "active", version: 1, usage: { count: 4, successes: 3 } });
     expect(details.source).toMatchObject({ type: "code", code: COPY });
-    expect(details.graph.nodes).toMatchObject([
-      { id: "n1", type: "task", tool: "filesystem:get_file_info", arguments: { path: { type: "parameter" } } },
-      { id: "d1", type: "decision" },
-      { id: "n2", type: "task", tool: "filesystem:read_text_file" },
-      {
-        id: "n3",
-        type: "task",
-        tool: "filesystem:write_file",
-        arguments: { content: { type: "reference", expression: "n2.content" }, path: { parameterName: "to" } },
-      },
-    ]);
-    expect(details.graph.edges).toContainEqual({ from: "n1", to: "d1", type: "sequence" });
-    expect(details.graph.edges).toContainEqual({ from: "d1", to: "n2", type: "conditional", outcome: "true" });
-    expect(details.graph.edges).toContainEqual(
-      expect.objectContaining({ from: "n2", to: "n3", type: "provides", coverage: "partial" }),
-    );
-    expect(Object.keys(details.parameters.properties).toSorted()).toEqual(["path", "to"]);
-    expect(details.learning.paths).toMatchObject([
-      { path: ["n1", "d1", "n2", "n3"], count: 2, successRate: 1 },
-      { count: 1 },
-      { count: 1 },
-    ]);
-    expect(details.learning.dominantPath).toEqual(["n1", "d1", "n2", "n3"]);
-    expect(details.learning.decisionStats).toMatchObject([
-      { nodeId: "d1", outcomes: { false: { count: 1 }, true: { count: 2 } } },
-    ]);
+    expect(details.graph.nodes.map(({ id }) => id)).toEqual(["n1", "d1", "n2", "n3"]);
     expect(details.outputSchema).toMatchObject({ properties: { copied: { type: "integer" } } });
     expect(details.edges).toContainEqual(
       expect.objectContaining({
@@ -126,6 +118,66 @@ describe("what is learned", () => {
         observed: 2,
       }),
     );
+  });
+
+  test("[10.1-AC6] [10.1-AC10] [10.1-AC13] [E10-FR1d] its edges show order, branches and data", () => {
+    expect(details.graph.nodes[1]).toMatchObject({ type: "decision", condition: expect.stringContaining("isFile") });
+    expect(details.graph.edges).toEqual([
+      { from: "n1", to: "d1", type: "sequence" },
+      { from: "d1", to: "n2", type: "conditional", outcome: "true" },
+      { from: "n2", to: "n3", type: "sequence" },
+      expect.objectContaining({ from: "n2", to: "n3", type: "provides", coverage: "partial" }),
+      { from: "n1", to: "n2", type: "provides" },
+    ]);
+  });
+
+  test("[10.2-AC2] [10.2-AC4] [10.2-AC5] its calls have arguments that come from parameters and from results", () => {
+    expect(details.graph.nodes.filter(({ type }) => type === "task")).toMatchObject([
+      { tool: "filesystem:get_file_info", arguments: { path: { type: "parameter", parameterName: "path" } } },
+      { tool: "filesystem:read_text_file", arguments: { path: { type: "parameter", parameterName: "path" } } },
+      {
+        tool: "filesystem:write_file",
+        arguments: {
+          path: { type: "parameter", parameterName: "to" },
+          content: { type: "reference", expression: "n2.content" },
+        },
+      },
+    ]);
+    expect(Object.keys(details.parameters.properties).toSorted()).toEqual(["path", "to"]);
+  });
+
+  test("[E10-M4] [E10-M7] its paths and decisions are counted", () => {
+    expect(details.learning.paths).toMatchObject([
+      { path: ["n1", "d1", "n2", "n3"], count: 2, successRate: 1 },
+      { count: 1 },
+      { count: 1 },
+    ]);
+    expect(details.learning.dominantPath).toEqual(["n1", "d1", "n2", "n3"]);
+    expect(details.learning.decisionStats).toMatchObject([
+      { nodeId: "d1", outcomes: { false: { count: 1 }, true: { count: 2 } } },
+    ]);
+  });
+
+  test("[E10-M2] every run is a row of execution_trace: its path, decisions and tasks, apart from the capability", async () => {
+    const rows = await exportedRows(shared.home.path, "execution_trace");
+    const traces = rows.filter((row) => row["record_id"] === learned.capabilityId);
+    const copied = {
+      success: true,
+      executed_path: ["n1", "d1", "n2", "n3"],
+      decisions: decided("true"),
+      task_summaries: [tool("get_file_info"), tool("read_text_file"), tool("write_file")],
+    };
+    expect(traces.toSorted((a, b) => String(a["created_at"]).localeCompare(String(b["created_at"])))).toMatchObject([
+      copied,
+      {
+        success: true,
+        executed_path: ["n1", "d1"],
+        decisions: decided("false"),
+        task_summaries: [tool("get_file_info")],
+      },
+      copied,
+      { success: false, executed_path: ["n1"], decisions: [], error: { message: expect.stringContaining("missing") } },
+    ]);
   });
 
   test("[E11.1] runs are listed, shown and replayed against what was recorded, after a restart", async () => {
@@ -156,8 +208,6 @@ describe("what is learned", () => {
   });
 });
 
-const went = (outcome: string): object[] => [expect.objectContaining({ nodeId: "d1", outcome })];
-
 test("[E11.2] every run has a stored trace: what it was of, its path, decisions and tasks, its end, its time and how unusual it was", async () => {
   await using scene = await openScene();
   const home = scene.home.path;
@@ -181,7 +231,7 @@ test("[E11.2] every run has a stored trace: what it was of, its path, decisions 
       success: true,
       error: null,
       executed_path: ["d1", "n2"],
-      decisions: went("false"),
+      decisions: decided("false"),
       task_summaries: [{ nodeId: "n2", tool: "counting:list", status: "success" }],
     });
   expect(traceOf("failed")).toMatchObject({
@@ -189,7 +239,7 @@ test("[E11.2] every run has a stored trace: what it was of, its path, decisions 
     success: false,
     error: { message: expect.stringContaining("no x") as string },
     executed_path: ["d1", "n1"],
-    decisions: went("true"),
+    decisions: decided("true"),
     task_summaries: [{ nodeId: "n1", tool: "counting:fail", status: "error" }],
   });
   const nested = rows.filter((row) => row["parent_run_id"] === runs["outer"]?.workflowId);
@@ -240,18 +290,30 @@ describe("intents", () => {
     expect(miss.reason).toContain("No capability");
   });
 
-  test("[10.7-AC7] [E10-FR10] [E10-P5] the old names still answer, and say what to use instead", async () => {
+  test("[10.7-AC7] [E10-FR10] [E10-P5] two tools stand for five: the old names are not listed, still answer, and say what to use", async () => {
     await using scene = await openScene();
     await using connected = await connectClient(scene.home.path);
     const { client } = connected;
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).not.toContain("pml_execute_code");
-    const result = await client.callTool({
-      name: "pml_execute_code",
-      arguments: { intent: "add", code: "return 1 + 1" },
-    });
-    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-    expect(JSON.parse(text.split("\n")[0] ?? "")).toMatchObject({ status: "success", result: 2 });
-    expect(text).toContain("pml_execute_code is deprecated; use pml_execute");
+    const tasks = [{ id: "only", tool: "counting:list", arguments: { length: 2 } }];
+    const old = {
+      pml_search_tools: [{ query: "list numbers" }, "pml_discover"],
+      pml_search_capabilities: [{ query: "list numbers" }, "pml_discover"],
+      pml_find_capabilities: [{ query: "list numbers" }, "pml_discover"],
+      pml_execute_dag: [{ intent: "count", dag: { tasks } }, "pml_execute"],
+      pml_execute_code: [{ intent: "add", code: "return 1 + 1" }, "pml_execute"],
+    } as const;
+    const listed = (await client.listTools()).tools.map(({ name }) => name);
+    expect(listed).toEqual(expect.arrayContaining(["pml_discover", "pml_execute"]));
+    expect(listed.filter((name) => name in old)).toEqual([]);
+    const answers = new Map<string, unknown>();
+    for (const [name, [request, instead]] of Object.entries(old)) {
+      const result = await client.callTool({ name, arguments: request });
+      expect([name, result.isError ?? false]).toEqual([name, false]);
+      expect(textOf(result)).toContain(`${name} is deprecated; use ${instead}`);
+      answers.set(name, JSON.parse(textOf(result).split("\n")[0] ?? ""));
+    }
+    expect(answers.get("pml_execute_code")).toMatchObject({ status: "success", result: 2 });
+    expect(answers.get("pml_execute_dag")).toMatchObject({ status: "success", result: { items: [0, 1] } });
+    expect(JSON.stringify(answers.get("pml_search_tools"))).toContain("counting:list");
   });
 });

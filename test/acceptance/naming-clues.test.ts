@@ -65,13 +65,12 @@ afterAll(() => stack.disposeAsync());
 
 test("[TS-G2] much used unnamed capabilities come with a warning, are counted, and have proposals in the inbox that nobody asked for", async () => {
   const capability = learned.get("box:poke")?.capabilityName;
-  const warned: number[] = [];
+  const warned: string[] = [];
   for (let uses = 2; uses <= 6; uses += 1) {
     const { warnings } = await execute(client, { capability });
-    if (warnings.join().includes(`was used ${uses} times and has no name`)) warned.push(uses);
-    else expect(warnings).toEqual([]);
+    warned.push(...warnings);
   }
-  expect(warned).toEqual([5, 6]);
+  expect(warned).toEqual([5, 6].map((uses) => expect.stringContaining(`was used ${uses} times and has no name`)));
   const stats = await runJson<{ capabilities: { unnamed: number } }>(["stats"], { home: home.path });
   expect(stats.capabilities.unnamed).toBe(TOOLS.length);
   const proposed = async (): Promise<string[]> => {

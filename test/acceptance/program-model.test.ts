@@ -6,11 +6,27 @@ import { execute } from "../support/execute.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";
 import { runJson } from "../support/pml.ts";
 
+interface ShownNode {
+  readonly id: string;
+  readonly type: string;
+  readonly tool?: string;
+  readonly capability?: string;
+  readonly condition?: string;
+  readonly arguments?: Record<string, unknown>;
+}
+
+interface ShownEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+  readonly outcome?: string;
+}
+
 interface Shown {
   readonly state: string;
   readonly source: Record<string, unknown>;
   readonly parameters: { readonly properties: Record<string, unknown>; readonly required: string[] };
-  readonly graph: { readonly nodes: Record<string, unknown>[]; readonly edges: Record<string, unknown>[] };
+  readonly graph: { readonly nodes: ShownNode[]; readonly edges: ShownEdge[] };
   readonly edges: { from: string; to: string; type: string }[];
   readonly usage: { count: number; successes: number };
 }
@@ -38,6 +54,8 @@ afterAll(async () => {
 
 const run = (request: Record<string, unknown>) => execute(connected.client, request);
 const show = (name: string): Promise<Shown> => runJson<Shown>(["graph", name], { home: scene.home.path });
+const find = (name: string) =>
+  runJson<{ source: { type: string }; code_snippet: string | null }>(["whois", name], { home: scene.home.path });
 const showRun = (id: string): Promise<ShownRun> => runJson<ShownRun>(["run-show", id], { home: scene.home.path });
 
 async function restart(): Promise<void> {
@@ -47,9 +65,10 @@ async function restart(): Promise<void> {
 }
 
 describe("a capability", () => {
-  test("[10.5-AC1] [10.5-AC2] [10.5-AC4] [10.5-AC5] [10.5-AC7] [10.5-AC9] [10.5-AC11] [10.5-AC13] [E10-FR5] [E10-M9] is code, a DAG, or one tool with arguments, and comes back as what it is", async () => {
-    const code = `return await mcp.counting.list({ length: args.length ?? 2 });`;
-    await run({ code, name: "util:as_code" });
+  const listing = `return await mcp.counting.list({ length: args.length ?? 2 });`;
+
+  test("[10.5-AC1] [10.5-AC4] [10.5-AC9] [10.5-AC11] [E10-FR5] [E10-M9] is code, a DAG, or one tool with arguments, and comes back as what it is", async () => {
+    await run({ code: listing, name: "util:as_code" });
     const tasks = [{ id: "only", tool: "counting:list", arguments: { length: { $ref: "args.length" } } }];
     await run({ dag: { tasks }, args: { length: 1 }, name: "util:as_dag" });
     const accepted = { callName: "counting__list", args: { length: 3 } };
@@ -58,12 +77,26 @@ describe("a capability", () => {
     expect(first.dag.nodes).toEqual([{ id: "n1", type: "task", tool: "counting:list" }]);
     await restart();
     const [asCode, asDag, asTool] = await Promise.all(["util:as_code", "util:as_dag", "util:as_tool"].map(show));
-    expect(asCode?.source).toEqual({ type: "code", code });
+    expect(asCode?.source).toEqual({ type: "code", code: listing });
     expect(asDag?.source).toMatchObject({ type: "dag", dagStructure: { tasks: [{ id: "only" }] } });
     expect(asTool?.source).toEqual({ type: "tool", toolId: "counting:list", defaultArgs: { length: 3 } });
-    expect(asTool?.parameters).toMatchObject({ properties: { length: { type: "number", default: 3 } }, required: [] });
-    expect(asTool?.graph.nodes).toMatchObject([{ arguments: { length: { type: "literal", value: 3 } } }]);
-    for (const shown of [asCode, asDag, asTool]) expect(shown?.graph.nodes).toMatchObject([{ tool: "counting:list" }]);
+  });
+
+  test("[10.5-AC2] [10.5-AC5] [10.5-AC7] is found with its structure and, where it is one, its program text", async () => {
+    for (const [name, type, text] of [
+      ["util:as_code", "code", listing],
+      ["util:as_dag", "dag", null],
+      ["util:as_tool", "tool", null],
+    ] as const) {
+      expect((await show(name)).graph.nodes).toMatchObject([{ type: "task", tool: "counting:list" }]);
+      expect(await find(name)).toMatchObject({ source: { type }, code_snippet: text });
+    }
+    const { graph, parameters } = await show("util:as_tool");
+    expect(parameters).toMatchObject({ properties: { length: { type: "number", default: 3 } }, required: [] });
+    expect(graph.nodes).toMatchObject([{ arguments: { length: { type: "literal", value: 3 } } }]);
+  });
+
+  test("[10.5-AC13] that is a tool calls it, with its defaults, by name and from programs", async () => {
     expect((await run({ capability: "util:as_tool" })).result).toEqual({ items: [0, 1, 2] });
     expect((await run({ capability: "util:as_tool", args: { length: 1 } })).result).toEqual({ items: [0] });
     const nested = await run({ code: `return await capabilities.util.as_tool({ length: 2 })` });
@@ -102,7 +135,66 @@ describe("a capability", () => {
   });
 });
 
+/** The edges of calls that run side by side. */
+function sideBySide(fork: string, calls: readonly string[], joined: string): string[] {
+  return calls.flatMap((call) => [`${fork} ${call} sequence`, `${call} ${joined} sequence`]);
+}
+
 describe("a structure", () => {
+  test("[10.1-AC3] [10.1-AC5] [10.1-AC11] has a node for every call, branch and fork, connected as they are written, after a restart", async () => {
+    await run({ code: `return args.n ?? 1;`, name: "util:inner" });
+    const { capabilityName, status } = await run({
+      code: `const { count } = await mcp.counting.read({ key: "a" });
+        if (count > 99) await mcp.counting.add({ key: "if" });
+        switch (count) { case 99: await mcp.counting.add({ key: "case" }); }
+        const length = count > 99 ? (await mcp.counting.read({ key: "b" })).count : await capabilities.util.inner({});
+        await Promise.all([mcp.counting.list({ length }), mcp.counting.slow({ ms: 1 })]);
+        await Promise.allSettled([mcp.counting.list({ length: 1 }), mcp.counting.slow({ ms: 2 })]);
+        for (const n of [1]) await mcp.counting.list({ length: n });`,
+    });
+    expect(status).toBe("success");
+    await restart();
+    const { graph } = await show(capabilityName);
+    const named = graph.nodes.map(({ id, type, tool, capability, condition }) =>
+      [id, type, tool ?? capability ?? condition].filter((each) => each !== undefined).join(" "),
+    );
+    expect(named).toEqual([
+      "n1 task counting:read",
+      "d1 decision count > 99",
+      "n2 task counting:add",
+      "d2 decision count",
+      "n3 task counting:add",
+      "d3 decision count > 99",
+      "n4 task counting:read",
+      "n5 capability util:inner",
+      "f1 fork",
+      "n6 task counting:list",
+      "n7 task counting:slow",
+      "j1 join",
+      "f2 fork",
+      "n8 task counting:list",
+      "n9 task counting:slow",
+      "j2 join",
+      "l1 loop",
+      "n10 task counting:list",
+    ]);
+    const edges = graph.edges.map(({ from, to, type, outcome }) => `${from} ${to} ${outcome ?? type}`);
+    expect(edges.filter((edge) => !edge.endsWith("sequence"))).toEqual([
+      "d1 n2 true",
+      "d1 d2 false",
+      "d2 n3 case 99",
+      "d2 d3 default",
+      "d3 n4 true",
+      "d3 n5 false",
+      "l1 n10 contains",
+      "n1 n6 provides",
+      "n4 n6 provides",
+      "n5 n6 provides",
+    ]);
+    const forks = [...sideBySide("f1", ["n6", "n7"], "j1"), ...sideBySide("f2", ["n8", "n9"], "j2")];
+    expect(edges).toEqual(expect.arrayContaining([...forks, "n1 d1 sequence", "j1 f2 sequence", "j2 l1 sequence"]));
+  });
+
   test("[10.1-AC4] [10.2-AC1] [10.2-AC3] [10.2-AC7] says where every argument comes from", async () => {
     const path = join(scene.folder, "mixed.txt");
     writeFileSync(path, "mixed");

@@ -1,6 +1,7 @@
 import type { recordBrief } from "../../../src/contract/records.ts";
 import type { tools } from "../../../src/contract/tools.ts";
 import type { Sent } from "../../../src/contract/wire.ts";
+import { getCapabilityCode } from "../../../src/registry/capability.ts";
 import type { CapabilityRecord, CapabilityVersion } from "../../../src/registry/record.ts";
 
 type Brief = Sent<typeof recordBrief>;
@@ -55,7 +56,7 @@ export function describeRecord(record: CapabilityRecord): Stored {
     tools_used: record.toolsUsed,
     parameters_schema: record.parameters,
     source: record.source ?? null,
-    code_snippet: record.source?.type === "code" ? record.source.code : null,
+    code_snippet: codeOf(record),
   };
 }
 
@@ -71,9 +72,14 @@ export function describeVersion(version: CapabilityVersion): Omit<Versions["vers
     signature: version.signature ?? null,
     tools_used: version.toolsUsed,
     parameters_schema: version.parameters,
-    code_snippet: source?.type === "code" ? source.code : null,
+    code_snippet: codeOf(version),
     ...(source === undefined || source.type === "code" ? {} : { source }),
   };
+}
+
+/** A record of a server has no source. */
+function codeOf({ source }: Pick<CapabilityVersion, "source">): string | null {
+  return source === undefined ? null : getCapabilityCode({ source });
 }
 
 type Use = Pick<Brief, "usage_count" | "success_rate" | "avg_latency_ms">;
