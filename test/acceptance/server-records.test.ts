@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { execute } from "../support/execute.ts";
+import { exportedRows } from "../support/exported-rows.ts";
 import { makeFolder } from "../support/folder.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";
@@ -67,7 +69,7 @@ function writeServerJson(version: string, fields: Record<string, unknown> = {}):
   return path;
 }
 
-test("[FR059] [FR060] [FR062] [13.14-AC1] [13.14-AC2] [13.14-AC3] [13.14-AC4] [13.14-AC7] servers are records from the first start on, with their code's address", async () => {
+test("[FR060] [FR062] [13.14-AC3] [13.14-AC4] looking up a server tells its type, version, visibility and the address of its code", async () => {
   const filesystem = await lookup("mcp:filesystem");
   const { version } = filesystem.server_json.packages[0] ?? { version: "" };
   expect(filesystem).toMatchObject({
@@ -79,9 +81,6 @@ test("[FR059] [FR060] [FR062] [13.14-AC1] [13.14-AC2] [13.14-AC3] [13.14-AC4] [1
     routing: "local",
     code_url: `https://registry.example.com/registry/mcp/filesystem/${version}/mod.ts`,
   });
-  expect(filesystem.fqdn).toMatch(/^pml\.std\.mcp\.filesystem\.[0-9a-f]{4}$/);
-  expect(await lookup("mcp:shell")).toMatchObject({ type: "mcp-server", visibility: "public" });
-  expect(await lookup("mcp:sqlite")).toMatchObject({ type: "mcp-server", visibility: "public" });
   const gone = await callJson(client, "dns:lookup", { name: "mcp:nothing" });
   expect([gone.isError, gone.text]).toEqual([true, expect.stringContaining("Capability not found: mcp:nothing")]);
 
@@ -94,6 +93,23 @@ test("[FR059] [FR060] [FR062] [13.14-AC1] [13.14-AC2] [13.14-AC3] [13.14-AC4] [1
   };
   expect(module.launch.args).toEqual(["-y", `@modelcontextprotocol/server-filesystem@${version}`]);
   expect((await fetch(`${url}/registry/mcp/filesystem/0.0.0/mod.ts`)).status).toBe(404);
+});
+
+test("[FR059] [13.14-AC1] [13.14-AC2] [13.14-AC7] filesystem, shell and sqlite are records of servers from the first start on, and a program is none", async () => {
+  for (const name of ["filesystem", "shell", "sqlite"]) {
+    const found = await lookup(`mcp:${name}`);
+    expect(found).toMatchObject({ type: "mcp-server", display_name: `mcp:${name}`, visibility: "public" });
+    expect(found.fqdn).toMatch(new RegExp(`^pml\\.std\\.mcp\\.${name}\\.[0-9a-f]{4}$`));
+  }
+  const { capabilityId } = await execute(client, { code: "return 'no server'" });
+  let types: unknown[] = [];
+  await until("the connected server has a record", async () => {
+    const rows = (await exportedRows(home.path, "capability_records")).filter((row) => row["org"] === "local");
+    const server = rows.find((row) => row["display_name"] === "mcp:mirror");
+    types = [server?.["record_type"], rows.find((row) => row["id"] === capabilityId)?.["record_type"]];
+    return server !== undefined;
+  });
+  expect(types).toEqual(["mcp-server", "capability"]);
 });
 
 test("connected servers have a record that has none of their arguments, and no capability can be mistaken for one", async () => {

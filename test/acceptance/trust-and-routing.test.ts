@@ -69,9 +69,17 @@ async function routings(): Promise<string[]> {
   return Promise.all(Object.keys(PROGRAMS).map(async (name) => (await whois(name)).routing));
 }
 
-test("[FR063] [FR064] [13.15-AC1] [13.15-AC2] [13.15-AC3] [13.15-AC4] [13.15-AC6] [13.15-AC7] where a capability runs follows from its tools and the permissions file, and is kept", async () => {
-  await until("the permissions file counts", async () => (await whois("util:there")).routing === "cloud");
+const permissionsCount = (): Promise<void> =>
+  until("the permissions file counts", async () => (await whois("util:there")).routing === "cloud");
+
+test("[FR063] [13.15-AC1] the tools that a capability uses are stored with it", async () => {
   expect((await whois("util:both")).tools_used).toEqual(["here:list", "there:list"]);
+  const versions = await exportedRows(home.path, "capability_versions");
+  expect(versions.map((row) => row["tools_used"])).toContainEqual(["here:list", "there:list"]);
+});
+
+test("[FR064] [13.15-AC2] [13.15-AC3] [13.15-AC4] [13.15-AC6] [13.15-AC7] where a capability runs follows from its tools and the permissions file, and is kept", async () => {
+  await permissionsCount();
   expect(await routings()).toEqual(["local", "cloud", "cloud", "local"]);
   const { value } = await callJson(client, "dns:lookup", { name: "cap:util:both" });
   expect(value["routing"]).toBe("local");
