@@ -9,7 +9,7 @@ import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { callCapability, callJson, listNames } from "../support/names-scene.ts";
 import { migrateUpTo, seedOldCapability } from "../support/old-schema.ts";
-import { until } from "../support/pml.ts";
+import { runJson, runPml, until } from "../support/pml.ts";
 
 const stack = new AsyncDisposableStack();
 let home: GatewayHome;
@@ -55,6 +55,21 @@ test("[13.1-AC4] a memory of the first schema is brought up with everything in i
 });
 
 /** Indexes with the condition of a query that each serves. */
+test("[X-03] a program that an older version stored as code is a source of type code to every reader, and runs", async () => {
+  const stored = await rows(`SELECT source FROM capability_versions WHERE record_id = '${old}' AND version < 3`);
+  expect(stored).toEqual([{ source: null }, { source: null }]);
+  const texts = { v1: "return 'kept 1'", v2: "return `kept 2 ${args.what}`" };
+  for (const [version, code] of Object.entries(texts)) {
+    const { value } = await callJson(client, "dns:whois", { fqdn: `${old}@${version}` });
+    expect(value).toMatchObject({ source: { type: "code", code }, code_snippet: code });
+    expect((await runPml(["code", `${old}@${version}`], { home: home.path })).stdout).toContain(code);
+  }
+  const kept = await runJson<{ source: unknown }>(["graph", old], { home: home.path });
+  expect(kept.source).toEqual({ type: "code", code: texts.v2 });
+  const run = await execute(client, { capability: `${old}@v2`, args: { what: "as source" } });
+  expect(run.result).toBe("kept 2 as source");
+});
+
 const lookups = {
   "(org, project)": "org = 'local' AND project = 'default'",
   "(org, project, display_name)":
