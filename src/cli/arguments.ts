@@ -9,7 +9,7 @@ export const argumentOptions: readonly CommandOption[] = [
   { flags: "--args-json <json>", description: "all arguments as one JSON object" },
 ];
 
-/** What was given on the command line, as the schema wants it. */
+/** Reads the arguments of the command line, converted to the types of the schema. */
 export function readArguments(
   options: OptionValues,
   schema: { readonly properties?: unknown } = {},
@@ -27,7 +27,7 @@ export function readArguments(
   return { ...fromJson, ...Object.fromEntries(pairs) };
 }
 
-/** A zip code stays text: only what the schema calls a number, boolean, list or object is read as one. */
+/** Converts to the type that the schema names; without one a zip code stays text. */
 function convert(text: string, type: unknown): unknown {
   if (type === "number" || type === "integer") return Number.isNaN(Number(text)) ? text : Number(text);
   if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;

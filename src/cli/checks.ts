@@ -20,7 +20,7 @@ import { routes } from "../contract/routes.ts";
 import { type Finding, fromError } from "./finding.ts";
 import { checkServers } from "./server-checks.ts";
 
-/** All checks in order. Each finds something to say, whatever the others found. */
+/** Runs all checks in order, each independent of the others. */
 export async function runChecks(configFlag: string | undefined): Promise<Finding[]> {
   const home = resolveHome();
   const { config, finding } = checkConfig(configFlag);
@@ -91,7 +91,7 @@ function checkHome(home: string): Finding {
   return { check, state: "warning", value, fix: "Free some space: PML stops accepting writes when the disk is full" };
 }
 
-/** Files that hold a secret, or may, must not be readable by other users. */
+/** Finds files with secrets that other users can read. */
 function checkSecretFiles(home: string, config: Config | undefined): Finding[] {
   const named = [config?.file, config?.secrets.keyFile].filter((file) => file !== undefined);
   const files = [join(home, "token"), join(home, "decision-key"), secretKeyFile(home), ...named];

@@ -7,7 +7,7 @@ import { findConfigFolders } from "../client-config/config-folders.ts";
 import { environment } from "../config/environment.ts";
 import type { Finding } from "./finding.ts";
 
-/** The clients that are used here: whether they start a PML that is there, and this one. */
+/** Checks for each client in use that its entry starts a PML that exists, and this one. */
 export function checkClients(config: string | undefined): Finding[] {
   const folders = findConfigFolders(environment, process.cwd());
   const launch = describeLaunch(environment, config);
@@ -16,7 +16,7 @@ export function checkClients(config: string | undefined): Finding[] {
   const users = CLIENTS.map((client) => describe(client, "user"));
   const projects = CLIENTS.filter(({ project }) => project.some((path) => existsSync(join(folders.project, path))))
     .map((client) => describe(client, "project"))
-    // In the home folder some are the same file, and a project without PML is not worth a word.
+    // In the home folder some are the same file; a project without PML is not reported.
     .filter(({ path, state }) => state !== "absent" && !users.some((user) => user.path === path));
   return [
     ...users.filter(({ state }) => state !== "no-client").map((each) => toFinding(each, "")),

@@ -4,7 +4,7 @@ import type { Terminal } from "./terminal.ts";
 export const GROUPS = ["Start", "Use", "Look", "Decide", "Manage"] as const;
 
 export interface CommandOption {
-  /** As commander reads it: `--port <number>`, `--yes`. */
+  /** In commander's syntax: `--port <number>`, `--yes`. */
   readonly flags: string;
   readonly description: string;
   readonly parse?: (text: string) => string | number;
@@ -12,22 +12,22 @@ export interface CommandOption {
 }
 
 export interface CommandArgument {
-  /** As commander reads it: `<file>` is required, `[file]` is not. */
+  /** In commander's syntax: `<file>` is required, `[file]` is not. */
   readonly name: string;
   readonly description: string;
   readonly choices?: readonly string[];
-  /** What a shell offers for it: names of records, where a daemon runs. */
+  /** The completions that a shell offers: names of records, if a daemon runs. */
   readonly completes?: "record";
 }
 
 /** Values of options as commander parsed them; a flag that was not given is absent. */
 export type OptionValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** What a command has to say. One place prints it, as text or as JSON. */
+/** The answer of a command. One place prints it, as text or as JSON. */
 export interface Answer {
   readonly data: unknown;
   readonly text: string;
-  /** Said on stderr: what changed, how to undo it, what to do next. */
+  /** Lines for stderr: the change, the way to undo it, the next step. */
   readonly notes?: readonly string[];
   readonly exit?: number;
 }
@@ -45,6 +45,6 @@ export interface Command {
   readonly examples: readonly [string, string];
   readonly args?: readonly CommandArgument[];
   readonly options?: readonly CommandOption[];
-  /** undefined: the command has written its answer itself, as a stream. */
+  /** Returns undefined if the command has streamed its answer itself. */
   run(input: Input): Promise<Answer | undefined>;
 }

@@ -6,7 +6,7 @@ import { askGateway } from "./ask-registry.ts";
 
 const MOST_NAMES = 200;
 
-/** Names of records for the shell. Whoever presses a key does not want a daemon started or to read an error. */
+/** Lists names of records for the shell. A completion neither starts a daemon nor reports an error. */
 export async function readRecordNames(): Promise<readonly string[]> {
   try {
     const daemon = await findDaemon(resolveHome());
@@ -14,7 +14,7 @@ export async function readRecordNames(): Promise<readonly string[]> {
     const { records } = await askGateway(daemon, "dns:query", { limit: MOST_NAMES, sort_by: "usage" });
     return records.map(({ display_name: name }) => name);
   } catch {
-    return []; // a completion that fails completes nothing
+    return []; // without an answer there is nothing to complete
   }
 }
 

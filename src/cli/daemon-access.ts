@@ -10,7 +10,7 @@ export const noStartOption: CommandOption = {
   description: "fail when no daemon runs, instead of starting one",
 };
 
-/** The daemon a command talks to. It is started when absent, unless --no-start forbids it. */
+/** Finds the daemon of this PML_HOME and starts one if none runs, unless --no-start forbids it. */
 export async function reachDaemon({ options, terminal }: Input): Promise<DaemonAddress> {
   const home = resolveHome();
   const running = await findDaemon(home);

@@ -9,7 +9,7 @@ export interface NameDecisions {
   readonly rejects: readonly string[];
 }
 
-/** Asks about each proposal: taken, turned down, left for later, or another name. */
+/** Asks a person about each proposal: accept, reject, postpone, or give another name. */
 export async function decideNames(
   suggestions: readonly NameSuggestion[],
   ask: (question: string) => Promise<string>,

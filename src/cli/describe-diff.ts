@@ -1,7 +1,7 @@
 import type { VersionChanges } from "../contract/records.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A diff in one line. */
+/** Summarises a diff in one line. */
 export function summariseDiff({ code, tools, parameters, breaking }: VersionChanges): string {
   const lines = code.split("\n");
   const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
@@ -15,7 +15,7 @@ export function summariseDiff({ code, tools, parameters, breaking }: VersionChan
   return words.join(", ");
 }
 
-/** A diff as people read it: what breaks callers first, the text last. */
+/** Describes a diff for people: breaking changes first, the text last. */
 export function describeDiff(diff: VersionChanges, { red, green, dim }: Terminal["colors"]): string {
   const mark = (line: string): string =>
     line.startsWith("+") ? green(line) : line.startsWith("-") ? red(line) : line.startsWith("@@") ? dim(line) : line;

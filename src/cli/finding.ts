@@ -1,14 +1,14 @@
 import { PmlError } from "../base/errors.ts";
 
-/** What one check of `pml doctor` found. */
+/** The finding of one check of `pml doctor`. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failure";
   readonly value: string;
-  /** More of it, a line each. */
+  /** Further lines. */
   readonly details?: readonly string[];
   readonly fix?: string;
-  /** What --fix does about it; only what is safe and can be undone. */
+  /** The repair that --fix makes: safe, and possible to undo. */
   readonly repair?: () => void;
 }
 

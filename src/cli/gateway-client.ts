@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { version } from "../base/package-info.ts";
 
-/** Does something as an MCP client of the gateway: what an agent would see and could do. */
+/** Connects to the gateway as an MCP client, with the view and the rights of an agent. */
 export async function withGateway<T>(daemon: DaemonAddress, work: (client: Client) => Promise<T>): Promise<T> {
   const { Client: McpClient, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const client = new McpClient({ name: "pml-cli", version }, { versionNegotiation: { mode: "auto" } });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ERRORS, EXIT } from "../base/errors.ts";
 
-/** Commands, flags and exit codes for programs: what `pml help --json` prints. */
+/** Describes commands, flags and exit codes for programs, as `pml help --json` prints them. */
 export function helpManifest(program: Command): Record<string, unknown> {
   return {
     name: program.name(),

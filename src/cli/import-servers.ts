@@ -14,8 +14,8 @@ import type { Answer, OptionValues } from "./command.ts";
 import { formatTable } from "./table.ts";
 
 /**
- * The servers that the source names; undefined when it is an export of memory. A client's name always means the
- * client; a file is told by what it begins with.
+ * Finds the servers in a source; undefined for an export of memory. A client's name always means the client; the
+ * beginning of a file tells its kind.
  */
 export async function findServerSource(source: string, options: OptionValues): Promise<FoundServers | undefined> {
   const folders = findConfigFolders(environment, process.cwd());
@@ -45,7 +45,7 @@ function namedClients(word: string): readonly Client[] | undefined {
 
 const EXPORT_BEGINS = '{"pml_export"';
 
-/** What cannot be read is left to the reader of exports, which says so. */
+/** Returns undefined for an unreadable file: the reader of exports reports it. */
 function isExport(path: string): boolean {
   if (path.endsWith(".pml")) return true;
   try {
@@ -97,7 +97,7 @@ export function importServers(found: FoundServers, options: OptionValues): Answe
   };
 }
 
-/** Where PML listens, or would. */
+/** The address that PML listens on, or would. */
 function findOwnPorts(asked: string | undefined): number[] {
   const running = URL.parse(readDaemonAddress(resolveHome())?.url ?? "");
   const { port } = loadConfig(asked === undefined ? {} : { config: asked }, environment).http;
@@ -112,7 +112,7 @@ function findMissing(changes: Readonly<Record<string, McpServerEntry>>): Map<str
   );
 }
 
-/** Enough to recognise it; arguments, variables and headers may hold secrets and are not told. */
+/** Describes a server without its arguments, variables and headers, which may hold secrets. */
 function describeEntry(entry: McpServerEntry | undefined): Record<string, unknown> {
   if (entry === undefined) return {};
   const disabled = entry.disabled === true;

@@ -1,10 +1,10 @@
 import { redact } from "../base/log.ts";
 import { LEVELS, type Level } from "./log-levels.ts";
 
-/** One line of a log. */
+/** An entry of a log. */
 export interface LogEntry {
   readonly time: string;
-  /** stderr: a server wrote it; undefined: something that is no line of a log, such as a crash. */
+  /** stderr for the output of a server; undefined for other text, such as that of a crash. */
   readonly level: Level | "stderr" | undefined;
   /** The server it is about, or pml. */
   readonly source: string;
@@ -19,7 +19,7 @@ export interface LogFilter {
   readonly since: number | undefined;
 }
 
-/** Lines of one file, in order. What has no time of its own is of the time of the line before it. */
+/** Reads the entries of one file in order. An entry without a time gets that of the one before. */
 export function parseLines(text: string, server: string | undefined, secrets: readonly string[]): LogEntry[] {
   let time = new Date(0).toISOString();
   return text
@@ -54,7 +54,7 @@ function parseJson(line: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What is no line of a log is shown at every level: it is what a crash leaves. */
+/** Shows text without a level at every level: it comes from a crash. */
 export function matches({ level, source, time }: LogEntry, filter: LogFilter): boolean {
   if (filter.server !== undefined && source !== filter.server) return false;
   if (filter.since !== undefined && Date.parse(time) < filter.since) return false;

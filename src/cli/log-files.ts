@@ -4,24 +4,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { olderLog } from "../base/log-file.ts";
 import { type LogEntry, parseLines } from "./log-entries.ts";
 
-/** A file of a log; of a server's stderr, or of the daemon. */
+/** A log file: the stderr of a server, or the daemon's. */
 interface Source {
   readonly path: string;
   readonly server: string | undefined;
 }
 
 export interface LogPlaces {
-  /** Of the daemon: where its log goes, and where what it says outside of that. */
+  /** The daemon's files: its log, and its output outside of the log. */
   readonly daemon: readonly string[];
-  /** Where the servers' files are. */
+  /** The folder of the servers' files. */
   readonly folder: string;
   readonly secrets: readonly string[];
 }
 
-/** How much of each file was read. */
+/** The position in each file up to which it was read. */
 type Positions = Map<string, number>;
 
-/** Everything that is on file, by time, and where to go on. */
+/** Reads all entries by time, and the positions to continue from. */
 export function readLogs(places: LogPlaces): { entries: LogEntry[]; positions: Positions } {
   const positions: Positions = new Map();
   const entries = listSources(places).flatMap(({ path, server }) => {
@@ -32,7 +32,7 @@ export function readLogs(places: LogPlaces): { entries: LogEntry[]; positions: P
   return { entries: inOrder(entries), positions };
 }
 
-/** The names of servers that have a file. */
+/** Lists the servers that have a file. */
 export function listLoggedServers({ folder }: LogPlaces): string[] {
   return listNames(folder)
     .filter((name) => name.endsWith(".log"))
@@ -46,7 +46,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** What is added after the positions, until the signal ends it. Looking also finds files that come later. */
+/** Yields entries added after the positions until the signal aborts; new files are found as well. */
 export async function* followLogs(
   places: LogPlaces,
   { positions, signal }: FollowOptions,
@@ -60,7 +60,7 @@ export async function* followLogs(
   }
 }
 
-/** Whole lines after what was read before. A file that was emptied since went on in the older one. */
+/** Reads whole lines after the position. A rotated file continues in its older copy. */
 function readAdded(path: string, positions: Positions): string {
   const from = positions.get(path) ?? 0;
   const size = sizeOf(path);

@@ -5,7 +5,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Shows a web address to the user, if there is a way to. Whether it worked is not known: the address is printed as well. */
+/** Opens an address in the user's browser. Failures go unnoticed, so callers print the address as well. */
 export function openBrowser(url: string): void {
   const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
   const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });

@@ -5,8 +5,7 @@ const REDRAW_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
 /**
- * Says on stderr that something takes its time: nothing for what is quick, one line that is redrawn
- * on a terminal, a line now and then in CI, nothing at all when output is piped.
+ * Shows progress of slow work on stderr: one redrawn line on a terminal, an occasional line in CI, nothing in a pipe.
  */
 export async function withProgress<T>(label: string, quiet: boolean, work: () => Promise<T>): Promise<T> {
   const { stderr } = process;

@@ -41,7 +41,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The whole command line as commander sees it; the reference page is made from the same object. */
+/** Builds the command line for commander; the reference page is generated from the same object. */
 export function createProgram(
   run: (command: Command, args: readonly string[], options: OptionValues) => Promise<void>,
   recordNames: readonly string[] = [],

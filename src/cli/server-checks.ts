@@ -19,11 +19,11 @@ import { type Finding, fromError } from "./finding.ts";
 type UsableServer = Extract<ServerDefinition, { state: "usable" }>;
 
 /**
- * Every configured server, and what became of the tools' names. A running daemon is asked, since its servers are
- * the ones that count; without one, each server is started and let go again.
+ * Checks every configured server, and the names of tools. Asks a running daemon, whose servers are the ones in use;
+ * without one, starts each server and stops it again.
  */
 export async function checkServers(config: Config, daemon: DaemonAddress | undefined): Promise<Finding[]> {
-  // Those that ship with PML need its home, which is not made by looking.
+  // The bundled servers need PML_HOME, which a check must not create.
   const entries = config.mcpServers ?? (existsSync(config.home) ? bundledServers(config.home) : {});
   const definitions = resolveServers(entries, environment);
   try {
@@ -47,7 +47,7 @@ async function askDaemon(definitions: readonly ServerDefinition[], daemon: Daemo
 
 const SETTLE_MS = 10_000;
 
-/** Servers that are just starting are given a moment. */
+/** Waits for servers that are just starting. */
 async function settledRows(daemon: DaemonAddress): Promise<readonly ServerRow[]> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {
@@ -123,7 +123,7 @@ function describeRow(row: ServerRow, logs = "pml logs"): Finding {
 function describeUnusable(definition: ServerDefinition, row: ServerRow | undefined): Finding {
   const check = `server ${definition.name}`;
   if (definition.state !== "unusable") return { check, state: "ok", value: "disabled" };
-  // What matters is the environment of the daemon, not that of this command.
+  // The environment of the daemon counts, not that of this command.
   if (row !== undefined && row.state !== "unusable" && row.state !== "disabled") return describeRow(row);
   return {
     check,

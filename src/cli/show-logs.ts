@@ -11,7 +11,7 @@ import { followLogs, listLoggedServers, type LogPlaces, readLogs } from "./log-f
 import { LEVELS } from "./log-levels.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Prints the last lines that fit and, with --follow, those that come. */
+/** Prints the last matching lines and, with --follow, new ones. */
 export async function showLogs(input: Input, count: number): Promise<void> {
   const { options, terminal } = input;
   const places = findLogs(options);
@@ -30,7 +30,7 @@ export async function showLogs(input: Input, count: number): Promise<void> {
     );
 }
 
-/** A configuration that cannot be read must not be in the way of the log that says so. */
+/** Falls back to defaults for a broken configuration: the log may be what explains it. */
 function findLogs(options: OptionValues): LogPlaces {
   const home = resolveHome();
   const own = daemonLogFile(home);

@@ -1,4 +1,4 @@
-/** `name  value` lines with the values under each other on a terminal, tab-separated in a pipe. */
+/** Formats `name  value` lines: aligned on a terminal, tab-separated in a pipe. */
 export function formatPairs(pairs: Readonly<Record<string, string>>): string {
   const width = Math.max(...Object.keys(pairs).map((name) => name.length));
   const separate = (name: string): string => (process.stdout.isTTY ? `${name.padEnd(width)}  ` : `${name}\t`);
@@ -7,7 +7,7 @@ export function formatPairs(pairs: Readonly<Record<string, string>>): string {
     .join("\n");
 }
 
-/** Rows with their columns under each other and a header on a terminal; tab-separated rows in a pipe. */
+/** Formats rows: aligned under a header on a terminal, tab-separated in a pipe. */
 export function formatTable(rows: readonly Readonly<Record<string, string>>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   if (!process.stdout.isTTY) return rows.map((row) => columns.map((column) => row[column] ?? "").join("\t")).join("\n");

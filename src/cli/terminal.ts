@@ -11,7 +11,7 @@ export interface TerminalOptions {
   readonly fields: readonly string[] | undefined;
 }
 
-/** stdout is for the answer, stderr for everything that is said about it. */
+/** Writes the answer to stdout and everything about it to stderr. */
 export class Terminal {
   readonly options: TerminalOptions;
   readonly colors: ReturnType<typeof pc.createColors>;
@@ -22,7 +22,7 @@ export class Terminal {
     this.colors = pc.createColors(preferred ?? process.stdout.isTTY);
   }
 
-  /** One JSON document with --json, otherwise the text; notes go to stderr either way. */
+  /** Prints one JSON document with --json, otherwise the text, with notes on stderr. */
   answer({ data, text, notes = [] }: Answer): void {
     if (this.options.json) writeOut(JSON.stringify({ ok: true, data: this.#trim(data) }));
     else if (text !== "") writeOut(text);
@@ -33,7 +33,7 @@ export class Terminal {
     process.stderr.write(`${line}\n`);
   }
 
-  /** What happened, with the values; what to do; the code to look up. JSON readers get a document too. */
+  /** Reports an error with its values, the next step, and its code; with --json also as a document. */
   fail(error: unknown): number {
     const report = toErrorReport(error);
     if (this.options.json) {

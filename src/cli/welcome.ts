@@ -4,7 +4,7 @@ import { resolveHome } from "../config/environment.ts";
 import type { Answer, Command } from "./command.ts";
 import { status } from "./commands/status.ts";
 
-/** `pml` alone: the first steps where nothing is set up yet, the status where something is. */
+/** Answers `pml` alone: the first steps on a new machine, otherwise the status. */
 export const showWelcome: Command = {
   name: "pml",
   group: "Start",

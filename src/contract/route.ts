@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Received, Sent, Serialisable } from "./wire.ts";
 
-/** How a route answers: `data` in `{ok: true, data}`, a JSON document as it is, or text of a media type. */
+/** The form of an answer: `data` in `{ok: true, data}`, a JSON document as it is, or text of a media type. */
 type RouteAnswer =
   | { readonly kind: "data"; readonly schema: z.ZodType }
   | { readonly kind: "document"; readonly schema: z.ZodType }
@@ -21,7 +21,7 @@ export interface RouteContract {
   /** A media type stands for a body that is not JSON. */
   readonly body?: z.ZodType | string;
   readonly answer: RouteAnswer;
-  /** Of success; left out: 200. */
+  /** The status of success; 200 by default. */
   readonly status?: number;
   /** Statuses of failures besides those of every route of its kind, with their reasons. */
   readonly failures?: Readonly<Record<number, string>>;

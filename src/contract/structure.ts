@@ -29,7 +29,7 @@ const argumentSource = z.discriminatedUnion("type", [
   z.object({ type: z.literal("parameter"), parameterName: z.string() }),
 ]);
 
-/** Where the value of each argument comes from. */
+/** The source of each argument's value. */
 export const argumentSources = z.record(z.string(), argumentSource);
 
 const placed = {

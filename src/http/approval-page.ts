@@ -13,7 +13,7 @@ button, input { font: inherit; padding: .4rem .8rem; margin: .3rem .3rem .3rem 0
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #16181c; } pre { background: #24272e; } .destructive { color: #ff8a80; } }
 `;
 
-/** Nothing may be loaded, run or framed; only the form may go anywhere, and only back here. */
+/** Forbids loading, scripts and framing; the form may only be sent back here. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -34,7 +34,7 @@ export function sendPage(response: ServerResponse, status: number, page: string)
     .end(page);
 }
 
-/** Before the key was given nothing is shown, not even whether there is such an approval. */
+/** Shows nothing before the key was given, not even whether the approval exists. */
 export function renderKeyForm(id: string, problem = ""): string {
   return layout(
     "Something waits for your decision",
@@ -116,7 +116,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Everything that is not ours goes through here. */
+/** Escapes all text from outside. */
 function escape(text: string): string {
   return toVisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,12 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * What shows that a person decides. It is not the token of the gateway, which every MCP client over HTTP
- * has: whoever may ask must not thereby be able to answer.
+ * The proof that a person decides. It differs from the gateway's token, which every MCP client over HTTP has: a client
+ * that may ask must not be able to answer itself.
  */
 export interface DecisionKey {
   matches(given: string | undefined): boolean;
-  /** Stands for the key in the page of one approval, for a while: so that the page need not carry the key. */
+  /** Makes a ticket that replaces the key in the page of one approval for a limited time. */
   ticketFor(approvalId: string): string;
   acceptsTicket(approvalId: string, ticket: string | undefined): boolean;
 }
@@ -29,7 +29,7 @@ export function createDecisionKey(key: string): DecisionKey {
   };
 }
 
-/** Compares digests, so that neither time nor length tells anything. */
+/** Compares digests, so that neither time nor length leaks. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

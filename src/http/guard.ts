@@ -7,13 +7,16 @@ import { isLoopback, LOOPBACK_NAMES } from "./listen-address.ts";
 
 export interface GuardSettings {
   readonly token: string;
-  /** Names under which the gateway may be addressed besides those of loopback, without port. */
+  /** Host names of the gateway besides those of loopback, without port. */
   readonly hosts: readonly string[];
-  /** For remote use. With it the local token counts on this machine only. */
+  /** Checks tokens of remote callers; the local token then counts on this machine only. */
   readonly resourceServer?: ResourceServer | undefined;
 }
 
-/** Who may use a route: everybody, whoever has the local token, or also principals with a token of `auth`. */
+/**
+ * The callers that may use a route: everybody, the holder of the local token, or also principals with a token of
+ * `auth`.
+ */
 export type Access = "public" | "owner" | "principals";
 
 export interface Refusal {
@@ -25,9 +28,8 @@ export interface Refusal {
 const LAST_PORT = 65_535;
 
 /**
- * A web page can make a browser send requests to loopback, and DNS can be rebound to it: so Host and
- * Origin must be ours. A token keeps out other users of the machine, and everybody else. Returns
- * undefined for a request that may go on, which then says whose it is.
+ * Checks Host and Origin, because a web page can make a browser send requests to loopback and DNS can be rebound to it,
+ * and then the token. Returns undefined for a permitted request, and sets its caller.
  */
 export async function guard(
   request: GuardedRequest,
@@ -62,10 +64,10 @@ function isOwner(request: IncomingMessage, settings: GuardSettings): boolean {
   return resourceServer === undefined || isFromHere(request, resourceServer.host);
 }
 
-/** What reverse proxies add to what they pass on. */
+/** Headers that reverse proxies add. */
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "via"];
 
-/** A connection of this machine with itself, and not one of a proxy on it that speaks for others. */
+/** Checks that a connection comes from this machine, and not from a proxy on it. */
 function isFromHere({ socket, headers }: IncomingMessage, publicHost: string): boolean {
   const { remoteAddress = "", localAddress } = socket;
   if (!isLoopback(remoteAddress) && remoteAddress !== localAddress) return false;
@@ -93,7 +95,7 @@ async function toRefusal(response: Response): Promise<Refusal> {
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 
-/** Without its port, which must be one: what follows builds URLs of it. */
+/** Strips the port; empty for an invalid one, since later code builds URLs from the host. */
 function hostName(host: string): string {
   const [, name = "", port = "0"] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(host) ?? [];
   return Number(port) > LAST_PORT ? "" : name.toLowerCase();
@@ -108,8 +110,8 @@ function originHost(origin: string): string {
 }
 
 /**
- * Compares digests, so that neither time nor length tells anything about the token. On a connection that
- * it came on before it is not looked at again: whoever sends it knows it.
+ * Compares digests, so that neither time nor length leaks the token. A connection that sent the token once is not
+ * checked again for the same header.
  */
 function hasToken({ headers: { authorization }, socket }: IncomingMessage, settings: GuardSettings): boolean {
   if (authorization !== undefined && known.get(socket) === authorization) return true;
@@ -121,10 +123,10 @@ function hasToken({ headers: { authorization }, socket }: IncomingMessage, setti
   return true;
 }
 
-/** The header with which a connection proved to be the owner's; it is one server's and so one token's. */
+/** The accepted Authorization header of each connection. */
 const known = new WeakMap<object, string>();
 
-/** Each request is compared with the same token. */
+/** The digest of each server's token. */
 const wantedDigests = new WeakMap<GuardSettings, Buffer>();
 
 function digest(text: string): Buffer {

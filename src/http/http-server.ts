@@ -11,7 +11,7 @@ import { contextOf, traced } from "../base/tracing.ts";
 import { type Access, guard, type GuardSettings } from "./guard.ts";
 
 export interface Route {
-  /** "*" leaves it to the handler. */
+  /** "*" accepts every method. */
   readonly method: "GET" | "POST" | "*";
   /** `/things/:id` gives the handler `{ id }`. */
   readonly path: string;
@@ -44,7 +44,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  // Some clients offer HTTP/2 with every request, which is no reason to turn them away.
+  // Some clients offer HTTP/2 with every request; they are served over HTTP/1.1.
   const shouldUpgradeCallback = (request: IncomingMessage): boolean => wantsUpgrade(request, options);
   const find = createRouteFinder(options.routes);
   const server = createServer({ shouldUpgradeCallback }, (request, response) => {
@@ -59,7 +59,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const closed = new Promise((resolve) => server.close(resolve));
       // Clients keep connections open after an answer; each is closed as soon as it is idle.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
-      // A request that is being answered may finish, but not hold up the end for long.
+      // A request in progress may finish within this time.
       const impatient = setTimeout(() => server.closeAllConnections(), 2_000);
       await closed;
       clearInterval(sweep);
@@ -168,7 +168,7 @@ function readPath({ url = "/" }: IncomingMessage): string {
 }
 
 async function upgrade(request: IncomingMessage, socket: Duplex, options: HttpServerOptions): Promise<void> {
-  socket.on("error", () => socket.destroy()); // the peer is gone; there is nobody to tell
+  socket.on("error", () => socket.destroy()); // the peer is gone
   const refusal = await guard(request, "owner", options.guard);
   if (refusal !== undefined) {
     socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nConnection: close\r\n\r\n`);

@@ -2,7 +2,7 @@ import { PmlError } from "../base/errors.ts";
 
 export const LOOPBACK_NAMES: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
-/** Whether only this machine can reach an address. A name other than localhost may mean anything. */
+/** Checks that only this machine can reach an address. A name other than localhost may resolve to anything. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(host);
 }
@@ -12,12 +12,12 @@ const EVERY_ADDRESS = new Map([
   ["::", "::1"],
 ]);
 
-/** How this machine reaches itself on an address that it listens on. */
+/** Formats the URL by which this machine reaches an address that it listens on. */
 export function localUrl(host: string, port: number): string {
   return `http://${inUrl(EVERY_ADDRESS.get(host) ?? host)}:${port}`;
 }
 
-/** The address as it stands in a Host header, where it is one that can be asked for. */
+/** Lists the host names of an address, as a Host header spells them; none for a wildcard address. */
 export function hostNames(host: string): string[] {
   return EVERY_ADDRESS.has(host) ? [] : [inUrl(host.toLowerCase())];
 }
@@ -26,7 +26,7 @@ function inUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The local token is made for one machine: where others can knock, each must come with a token of its own. */
+/** Refuses to listen for other machines without `auth`: the local token is made for one machine. */
 export function assertMayListen(host: string, hasAuth: boolean): void {
   if (hasAuth || isLoopback(host)) return;
   throw new PmlError(

@@ -5,7 +5,7 @@ export interface Metrics {
   readonly contentType: string;
   print(): Promise<string>;
   requestFinished(route: string, status: number, seconds: number): void;
-  /** Somebody met a limit, which is known by its configuration key. */
+  /** Counts a refusal for a limit, by its configuration key. */
   limitReached(key: string): void;
   authRefused(reason: string): void;
 }
@@ -16,7 +16,7 @@ export interface MetricsSources {
   readonly countOpen: (kind: OpenKind) => number;
 }
 
-/** Sessions, streams, and what is told of changes: stdio connections and sessions, and nothing else for long. */
+/** Open sessions, open streams, and receivers of change notices: stdio connections and sessions. */
 export type OpenKind = "sessions" | "streams" | "told";
 
 export function createMetrics({ events, countConnections, countOpen }: MetricsSources): Metrics {

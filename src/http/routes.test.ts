@@ -3,7 +3,7 @@ import type { RouteContract } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import { createRoutes } from "./routes.ts";
 
-// what only a request would need
+// only a request would need it
 const unused = undefined as never;
 
 test("the server has every route of the contract with its access, and besides it only MCP and its metadata", () => {

@@ -25,7 +25,7 @@ export interface RouteOptions {
   readonly app: App;
   /** Serves MCP at /mcp. */
   readonly endpoint: { handle(request: GuardedRequest, response: ServerResponse): Promise<void> };
-  /** Only with remote use. */
+  /** Set for remote use only. */
   readonly resourceServer: ResourceServer | undefined;
   /** Lists all tools that may be called. */
   readonly tools: () => Promise<Returned<typeof routes.listTools>>;

@@ -4,7 +4,7 @@ import type { Asker } from "../../../src/registry/scope.ts";
 import type { CallContext, OwnAnswer } from "../../../src/mcp/own-tools/own-tool.ts";
 import type { CapabilityServer } from "../../../src/mcp/servers/capability-server.ts";
 
-/** Named capabilities as tools. Unlike the other modules it has whatever has been learned. */
+/** Named capabilities as tools. Its tools change with every capability that is learned. */
 export class CapModule {
   readonly prefix = "cap";
   readonly #server: CapabilityServer;

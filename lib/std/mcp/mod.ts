@@ -28,7 +28,7 @@ export class PmlStdServer {
     this.modules = [new DnsModule(parts), new MetaModule(parts), new LearnModule(parts)];
   }
 
-  /** Those whose names never change. */
+  /** The tools with fixed names; those of capabilities come and go. */
   get tools(): readonly OwnTool[] {
     return this.modules.flatMap(({ tools }) => tools);
   }

@@ -32,7 +32,7 @@ export const connect: Command = {
     const { planConnect, planDisconnect, printEntry } = await import("../../client-config/connect-client.ts");
     if (options["print"] === true) return printEntries(requests.map((each) => ({ each, text: printEntry(each) })));
     const undo = options["undo"] === true;
-    // All are looked at before the first is written.
+    // Every plan is made before the first write, so that an error changes nothing.
     const plans = requests.map((request) => ({ request, write: (undo ? planDisconnect : planConnect)(request) }));
     const results = plans.map(({ request, write }) => ({ request, result: write() }));
     return {

@@ -22,7 +22,7 @@ export const restore: Command = {
   },
 };
 
-/** Versions never change, so the old one comes back as a new one. */
+/** Adds a version with the old source; versions themselves never change. */
 async function restoreVersion(input: Input, name: string, wanted: string): Promise<Answer> {
   const { display_name: current, version: before } = await askRegistry(input, "dns:lookup", { name });
   const old = await findVersion(input, name, wanted);
@@ -40,7 +40,7 @@ async function restoreVersion(input: Input, name: string, wanted: string): Promi
   };
 }
 
-/** A bare number is that version, whatever tags there are. */
+/** Finds a version; a bare number is that version, whatever the tags are. */
 async function findVersion(
   input: Input,
   name: string,

@@ -5,7 +5,7 @@ import type { StartReport } from "../../daemon/start-daemon.ts";
 import { toErrorReport } from "../../base/errors.ts";
 import type { Answer, Command, CommandOption } from "../command.ts";
 
-/** Options of `serve`, which `up` hands on to the daemon it starts. */
+/** Options of `serve`; `up` passes them to the daemon it starts. */
 export const serveOptions: readonly CommandOption[] = [
   {
     flags: "--port <number>",
@@ -51,7 +51,7 @@ export const serve: Command = {
   },
 };
 
-/** Whoever started this process in the background waits to hear how it went. */
+/** Reports to the process that started this one in the background. */
 function reportToParent(): (report: StartReport) => void {
   return (report) => {
     if (process.send === undefined || !process.connected) return;

@@ -26,7 +26,7 @@ function readDays(text: string): number {
   return Number(number) / (unit === "h" ? HOURS_PER_DAY : 1);
 }
 
-/** Figures by their path; lists are for `--json`. */
+/** Flattens figures by their path; lists are shown by `--json` only. */
 function flatten(value: unknown, path = ""): Record<string, string> {
   if (typeof value !== "object" || value === null) return { [path]: String(value) };
   if (Array.isArray(value)) return { [path]: `${value.length} entries, see --json` };

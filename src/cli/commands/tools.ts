@@ -47,7 +47,7 @@ function flag(changed: ReadonlyMap<string, string>, { id }: DescribedTool): { ch
   return state === undefined ? {} : { changed: state };
 }
 
-/** Tools that changed and cannot be called are kept from agents until somebody accepts them. */
+/** Names the changed tools that are blocked until a person accepts them. */
 function describeHeld(reviews: readonly Review[], all: readonly DescribedTool[]): string[] {
   const known = new Set(all.map(({ id }) => id));
   const held = reviews.filter(({ tool }) => !known.has(tool)).map(({ tool }) => tool);

@@ -15,11 +15,11 @@ export interface OwnCall {
 }
 
 export interface MadeCall extends SentCall {
-  /** Handed over as it is: its maker has seen to its size. */
+  /** Not to be shortened: the tool limits the size itself. */
   readonly whole: boolean;
 }
 
-/** Runs a tool of PML. Whatever goes wrong in it is an answer that the caller can read. */
+/** Runs a tool of PML; converts a failure to an answer that the caller can read. */
 export async function callOwnTool({ tool, input, context, structured, log }: OwnCall): Promise<MadeCall> {
   try {
     return toResult(await tool.call(input, context), structured);
@@ -54,7 +54,7 @@ function toResult(answer: OwnAnswer, structured: boolean): MadeCall {
   }
 }
 
-/** Structured content is an object; what is none becomes one. */
+/** Wraps a value that is no object, since structured content must be one. */
 function structure(value: JsonValue): { structuredContent: Record<string, unknown> } {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return { structuredContent: isObject ? (value as JsonObject) : { result: value } };

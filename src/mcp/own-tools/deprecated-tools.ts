@@ -1,6 +1,6 @@
 import type { OwnTool } from "./own-tool.ts";
 
-/** Names that agents may have learned earlier; they are answered, but not listed. */
+/** Former names of tools that agents may still use; not listed. */
 const NEW_NAMES: Readonly<Record<string, string>> = {
   pml_search_tools: "pml_discover",
   pml_search_capabilities: "pml_discover",
@@ -9,7 +9,7 @@ const NEW_NAMES: Readonly<Record<string, string>> = {
   pml_execute_code: "pml_execute",
 };
 
-/** What those looked for that are all one search now. */
+/** The kind of result that each of the former searches was for. */
 const LOOKED_FOR: Readonly<Record<string, "tool" | "capability">> = {
   pml_search_tools: "tool",
   pml_search_capabilities: "capability",
@@ -20,7 +20,7 @@ export function newNameOf(name: string): string | undefined {
   return NEW_NAMES[name];
 }
 
-/** The tool under its old name: what it answers says how it is called now. */
+/** Makes the tool under its old name; its answers carry a notice with the new one. */
 export function withNotice(tool: OwnTool, oldName: string): OwnTool {
   const { definition } = tool;
   const notice = `${oldName} is deprecated; use ${definition.name}`;
@@ -33,7 +33,7 @@ export function withNotice(tool: OwnTool, oldName: string): OwnTool {
   };
 }
 
-/** What was once called a query is an intent, and each search was for one kind of thing. */
+/** Converts arguments of a former search: `query` is `intent` now, and the kind is a filter. */
 function translate(input: unknown, type: string | undefined): unknown {
   if (typeof input !== "object" || input === null) return input;
   const kept = type === undefined || "filter" in input ? input : { ...input, filter: { type } };

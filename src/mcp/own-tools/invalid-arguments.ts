@@ -15,7 +15,7 @@ interface Findings {
   readonly schema: unknown;
 }
 
-/** Says of each field what came and what was expected, so that the next call can be right. */
+/** Reports for each field the received and the expected value, so that the next call can be right. */
 export function invalidArguments(tool: string, values: unknown, { issues, schema }: Findings): PmlError {
   const problems = issues.flatMap((issue) => describeIssue(issue, values, schema));
   const sentences = problems.map(

@@ -9,7 +9,7 @@ const surface = buildSurface({
   own: [],
   settings: { toolNames: "portable", exposure: "auto", maxListedTools: 40, pinned: [] },
 });
-// what only a call would need
+// only a call would need it
 const unused = undefined as never;
 
 const definitions = createCoreTools({

@@ -8,20 +8,20 @@ import type { StandardLibrary } from "../server/capability-calls.ts";
 import { createGetTaskResult } from "./pml-get-task-result.ts";
 import { createListCapabilities, type ListCapabilitiesParts } from "./pml-list-capabilities.ts";
 
-/** All that PML's own tools are made of. */
+/** Parts that the gateway gives PML's own tools. */
 export interface OwnToolParts {
   readonly surface: () => Surface;
   readonly results: KeptResults;
   readonly maxResultBytes: () => number;
 }
 
-/** What comes from the rest of PML. */
+/** Parts that the rest of PML gives them. */
 export type OwnToolSources = Omit<ExecuteParts, "findToolId"> &
   Omit<DiscoverParts, "surface"> &
   ListCapabilitiesParts &
   CurateParts;
 
-/** Everything that PML itself serves. */
+/** The tools that PML itself serves. */
 export interface OwnTools {
   /** Always listed, in this order. */
   readonly core: readonly OwnTool[];

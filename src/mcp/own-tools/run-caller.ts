@@ -3,7 +3,7 @@ import type { RunCaller } from "../../execution/ports.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
 import type { CallContext } from "./own-tool.ts";
 
-/** Whoever calls, as runs know them. */
+/** Converts the caller of a tool to the caller of a run. */
 export function toRunCaller({ principal = OWNER, client, meta, ask, progress }: CallContext): RunCaller {
   return withoutUndefined({ principal, client, meta, ask, onProgress: progress }) as RunCaller;
 }

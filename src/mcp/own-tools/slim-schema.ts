@@ -1,9 +1,6 @@
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 
-/**
- * Says the same in fewer words: every agent reads these schemas with each of its requests, and what a
- * generator adds for completeness is checked here anyway.
- */
+/** Shortens a schema: every agent reads it with each request, and calls are checked against the full schema anyway. */
 export function slimSchema({ $defs: _recursive, $schema: _dialect, ...schema }: JsonObject): JsonObject {
   return { ...slim(schema), additionalProperties: false };
 }
@@ -26,21 +23,21 @@ function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject
   switch (key) {
     case "propertyNames":
       return false;
-    // a limit that nobody means to reach
+    // a limit that no agent reaches
     case "maximum":
       return Number(value) < HUGE;
-    // nobody counts below nothing
+    // counts are not negative anyway
     case "minimum":
     case "exclusiveMinimum":
       return value !== 0;
-    // what is not known is refused, with the names that are; that nothing is empty goes without saying
+    // refusals name the known fields, and empty values are not worth a word
     case "additionalProperties":
     case "minLength":
     case "minItems":
       return false;
     case "pattern":
       return format === undefined;
-    // nothing by default is what leaving it out means
+    // an empty default means the same as none
     case "default":
       return !isNothing(value);
     default:
