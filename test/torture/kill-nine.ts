@@ -41,6 +41,8 @@ export type KillOptions = Pick<CaseOptions, "rounds" | "seed" | "say">;
 const INSPECT_EVERY = 20;
 /** Interrupts recovery itself now and then: it must be able to start over. */
 const END_WHILE_OPENING_EVERY = 10;
+/** The first one comes early, so that a run of few rounds has one too, and a writer after it. */
+const FIRST_END_WHILE_OPENING = 2;
 const WRITING_MS = { least: 5, most: 400 };
 const OPENING_MS = { least: 50, most: 900 };
 
@@ -71,7 +73,7 @@ interface Round {
 }
 
 async function killOnce({ home, ledger, random, report }: Round): Promise<void> {
-  const whileOpening = report.rounds % END_WHILE_OPENING_EVERY === 0;
+  const whileOpening = report.rounds % END_WHILE_OPENING_EVERY === FIRST_END_WHILE_OPENING;
   const { least, most } = whileOpening ? OPENING_MS : WRITING_MS;
   const delay = random.between(least, most);
   const writer = new WriterProcess({ home, ledgerPath: ledger.path, engine: "ours" });

@@ -9,6 +9,7 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheFolder } from "../support/cache-folder.ts";
 import { diskFull } from "./disk-full.ts";
+import { fuzz } from "./fuzz.ts";
 import { handover } from "./handover.ts";
 import { killNine } from "./kill-nine.ts";
 import { names } from "./names.ts";
@@ -18,7 +19,7 @@ import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
-const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox, names];
+const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox, names, fuzz];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
 
