@@ -16,7 +16,8 @@ import { paramHeaders } from "../../upstream/connection/param-headers.ts";
 import { callOwnTool, type MadeCall } from "../own-tools/call-own-tool.ts";
 import { type ClientLink, type Relay, toRefusal, toToolError } from "../relay.ts";
 import { CapabilityRefused } from "./capability-calls.ts";
-import type { Gateway, ResolvedTool } from "./gateway.ts";
+import type { Gateway } from "./gateway.ts";
+import type { ResolvedTool } from "./resolve-names.ts";
 import type { Quota } from "./principal-limits.ts";
 import { type CallTrace, traceCall } from "./trace-call.ts";
 
@@ -73,7 +74,7 @@ function createSteps(
 ): CallSteps<ResolvedTool, MadeCall, Readonly<Record<string, unknown>>> {
   return {
     async resolve(name) {
-      const target = await parts.gateway.resolveTool(name, call.principal?.id);
+      const target = await parts.gateway.names.resolveTool(name, call.principal?.id);
       call.trace.found(target.server, target.name);
       return target;
     },

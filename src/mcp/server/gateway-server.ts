@@ -60,7 +60,7 @@ class GatewayServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    const schema = this.#gateway.findTool(name)?.inputSchema;
+    const schema = this.#gateway.names.findTool(name)?.inputSchema;
     // the SDK would search the whole schema with each call
     return schema === undefined || findHeaderParams(schema).length === 0 ? undefined : schema;
   }
@@ -146,7 +146,7 @@ function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Handler
     const { name, _meta, ...rest } = params;
     return traceCall("prompts/get", ctx, async ({ meta, found }) => {
       using _place = calls.take();
-      const target = gateway.resolvePrompt(name);
+      const target = gateway.names.resolvePrompt(name);
       found(target.server, target.name);
       const renamed = { ...rest, name: target.name };
       return (await relay.pass({ target, method: "prompts/get", params: renamed, meta }, ctx)) as GetPromptResult;
@@ -156,7 +156,8 @@ function handlePrompts({ server }: McpServer, { gateway, relay, calls }: Handler
     const { ref, _meta, ...rest } = params;
     return traceCall("completion/complete", ctx, async ({ meta, found }) => {
       using _place = calls.take();
-      const target = ref.type === "ref/prompt" ? gateway.resolvePrompt(ref.name) : gateway.resolveResource(ref.uri);
+      const target =
+        ref.type === "ref/prompt" ? gateway.names.resolvePrompt(ref.name) : gateway.names.resolveResource(ref.uri);
       found(target.server);
       const original = ref.type === "ref/prompt" ? { ...ref, name: target.name } : { ...ref, uri: target.name };
       return (await target.upstream.request({
@@ -172,7 +173,7 @@ function handleResources({ server }: McpServer, { gateway, relay, calls }: Handl
     const { uri, _meta, ...rest } = params;
     return traceCall("resources/read", ctx, async ({ meta, found }) => {
       using _place = calls.take();
-      const target = gateway.resolveResource(uri);
+      const target = gateway.names.resolveResource(uri);
       found(target.server);
       const renamed = { ...rest, uri: target.name };
       const result = await relay.pass({ target, method: "resources/read", params: renamed, meta }, ctx);

@@ -1,29 +1,17 @@
-import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
-import { findClosest } from "../../base/closest.ts";
-import { PmlError } from "../../base/errors.ts";
+import type { Tool } from "@modelcontextprotocol/server";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { parseToolId } from "../../catalogue/tool-id.ts";
 import type { PermitCall } from "../../gateway/permit-call.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KeptResults } from "../../gateway/results/kept-results.ts";
-import type { UpstreamServer } from "../../upstream/upstream-server.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { UsageLog } from "../../gateway/usage/usage-log.ts";
 import { OWNER, type Scope } from "../../registry/scope.ts";
-import { CapabilityCalls, mayBeCapability, type StandardLibrary } from "./capability-calls.ts";
-import { newNameOf, withNotice } from "../own-tools/deprecated-tools.ts";
+import { CapabilityCalls, type StandardLibrary } from "./capability-calls.ts";
 import { listedDefinition, type OwnTool } from "../own-tools/own-tool.ts";
 import type { OwnToolParts, OwnTools } from "../own-tools/own-tools.ts";
 import { ParkedCalls } from "../parked-calls.ts";
-import {
-  buildSurface,
-  type OfferedTool,
-  type Surface,
-  type SurfaceSettings,
-  type Target,
-  type ToolNames,
-} from "../../catalogue/surface.ts";
-import type { NameTable } from "../../catalogue/wire-names.ts";
+import { NameResolver, type ServedTool } from "./resolve-names.ts";
+import { buildSurface, type Surface, type SurfaceSettings, type ToolNames } from "../../catalogue/surface.ts";
 
 /** Settings that can change while the gateway runs. */
 export interface GatewaySettings {
@@ -45,25 +33,15 @@ export interface GatewayOptions {
   readonly log: Logger;
 }
 
-export interface ResolvedTarget extends Target {
-  readonly upstream: UpstreamServer;
-}
-
-/** A tool that a name stands for: of a server behind the gateway, or PML's own, capabilities included. */
-export type ResolvedTool = Pick<OfferedTool, "id" | "definition" | "maxResultBytes"> &
-  (({ readonly kind: "upstream" } & ResolvedTarget) | ({ readonly kind: "own"; readonly own: OwnTool } & Target));
-
 /** The server under which calls of PML's own tools are recorded. */
 const OWN_SERVER = "pml";
 
 export type ListKind = "tools" | "prompts" | "resources";
-type Kind = "tool" | "prompt";
 
-const INVALID_PARAMS = -32_602;
 /** Debounces notifications: changes come in bunches, above all at start. */
 const COALESCE_MS = 250;
 
-/** Shared by all connections: the current surface, name resolution, and calls that wait for an answer. */
+/** Shared by all connections: the current surface, the names in it, and calls that wait for an answer. */
 export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
@@ -71,11 +49,11 @@ export class Gateway implements Disposable {
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
+  readonly names: NameResolver;
   readonly #catalogue: Catalogue;
   readonly #core: readonly OwnTool[];
   readonly #library: StandardLibrary;
   readonly #capabilities: CapabilityCalls;
-  readonly #ownTools: ReadonlyMap<string, OwnTool>;
   /** The surfaces of principals who see other capabilities than the owner. */
   #surfaces = new Map<string, { readonly capabilities: readonly Tool[]; readonly surface: Surface }>();
   #settings: GatewaySettings;
@@ -110,8 +88,14 @@ export class Gateway implements Disposable {
     });
     this.#core = core;
     this.#library = library;
-    this.#ownTools = new Map([...core, ...library.tools].map((tool) => [tool.definition.name, tool]));
     this.#capabilities = new CapabilityCalls({ library, scope, settings: () => this.#settings.gateway });
+    this.names = new NameResolver({
+      surface: () => this.#surface,
+      ownTools: new Map([...serveAs(OWN_SERVER, core), ...serveAs(library.serverId, library.tools)]),
+      define: (own) => listedDefinition(own, this.#settings.gateway),
+      capabilities: this.#capabilities,
+      findServer: (name) => upstreams.findServer(name),
+    });
     this.#surface = this.#buildSurface();
     this.#stopListening = [
       catalogue.onChange(() => this.#rebuild()),
@@ -129,7 +113,7 @@ export class Gateway implements Disposable {
   }
 
   get ownTools(): readonly OwnTool[] {
-    return [...this.#ownTools.values()];
+    return [...this.#core, ...this.#library.tools];
   }
 
   /** Applies changed settings; notifies clients whose list changes. */
@@ -160,95 +144,10 @@ export class Gateway implements Disposable {
     return () => void this.#listeners.delete(listener);
   }
 
-  async resolveTool(name: string, principal?: string): Promise<ResolvedTool> {
-    const capability = mayBeCapability(name) ? await this.#capabilities.find(name, principal) : undefined;
-    if (capability === undefined) return this.#resolveKnown(name);
-    const { own } = capability;
-    return { kind: "own", ...capability, id: capability.name, definition: own.definition, maxResultBytes: undefined };
-  }
-
-  #resolveKnown(name: string): ResolvedTool {
-    const newName = newNameOf(name);
-    const id = this.#resolveName(this.surface.toolNames, newName ?? name, "tool");
-    const known = this.#ownTools.get(id);
-    if (known !== undefined) {
-      const own = newName === undefined ? known : withNotice(known, name);
-      const server = this.#core.includes(known) ? OWN_SERVER : this.#library.serverId;
-      const definition = listedDefinition(own, this.#settings.gateway);
-      return { kind: "own", own, server, name: id, id, definition, maxResultBytes: undefined };
-    }
-    this.#refuseHeld(id);
-    const offered = this.surface.findTool(id);
-    if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText("tool", name));
-    const { definition, maxResultBytes } = offered;
-    return { kind: "upstream", id, definition, maxResultBytes, ...this.#resolveTarget(id, "tool") };
-  }
-
-  /** Undefined where no tool, or more than one, has the name. Ignores capabilities. */
-  findTool(name: string): Tool | undefined {
-    try {
-      return this.#resolveKnown(name).definition;
-    } catch {
-      return undefined; // the call itself says why
-    }
-  }
-
-  resolvePrompt(name: string): ResolvedTarget {
-    return this.#resolveTarget(this.#resolveName(this.surface.promptNames, name, "prompt"), "prompt");
-  }
-
-  resolveResource(uri: string): ResolvedTarget {
-    const target = this.surface.findResource(uri);
-    const upstream = target === undefined ? undefined : this.upstreams.findServer(target.server);
-    if (target === undefined || upstream === undefined)
-      throw new ProtocolError(INVALID_PARAMS, `Resource not found: ${uri}`, { uri });
-    return { ...target, upstream };
-  }
-
   [Symbol.dispose](): void {
     for (const stop of this.#stopListening) stop();
     clearTimeout(this.#timer);
     this.parked.cancelAll();
-  }
-
-  #resolveName(table: NameTable, name: string, kind: Kind): string {
-    const resolution = table.resolve(name);
-    if (resolution.kind === "ambiguous") {
-      throw new ProtocolError(
-        INVALID_PARAMS,
-        `Ambiguous ${kind} "${name}": it could be ${resolution.candidates.join(" or ")}`,
-      );
-    }
-    if (resolution.kind === "unknown") throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, name));
-    return resolution.canonical;
-  }
-
-  #resolveTarget(id: string, kind: Kind): ResolvedTarget {
-    const { server, tool: name } = parseToolId(id);
-    const upstream = this.upstreams.findServer(server);
-    if (upstream === undefined) throw new ProtocolError(INVALID_PARAMS, this.#unknownText(kind, id));
-    return { server, name, upstream };
-  }
-
-  #refuseHeld(tool: string): void {
-    const held = this.surface.withheld.find((each) => each.held && each.id === tool);
-    if (held === undefined) return;
-    throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
-      hint: `A person has to look at it: pml review ${tool}`,
-      details: { tool },
-    });
-  }
-
-  #unknownText(kind: Kind, name: string): string {
-    const withheld = this.surface.withheld.find(({ id }) => id === name);
-    if (withheld !== undefined) return `The tool ${name} is not offered: ${withheld.reason}`;
-    const { tools, prompts } = this.surface;
-    const known =
-      kind === "tool"
-        ? [...this.#ownTools.keys(), ...tools.map(({ wireName }) => wireName)]
-        : prompts.map((prompt) => prompt.name);
-    const closest = findClosest(name, known);
-    return `Unknown ${kind}: ${name}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
   }
 
   #buildSurface(capabilities: readonly Tool[] = this.#capabilities.lists.known(OWNER)): Surface {
@@ -291,6 +190,10 @@ export class Gateway implements Disposable {
     this.#changedKinds.clear();
     for (const listener of this.#listeners) listener(kinds);
   }
+}
+
+function serveAs(server: string, tools: readonly OwnTool[]): [string, ServedTool][] {
+  return tools.map((own) => [own.definition.name, { own, server }]);
 }
 
 function changedLists(before: Surface, after: Surface): ListKind[] {

@@ -34,7 +34,7 @@ export function handleSubscriptions({ server }: McpServer, gateway: Gateway, pla
 }
 
 async function watchResource(gateway: Gateway, uri: string, onUpdate: () => void): Promise<AsyncDisposable> {
-  const target = gateway.resolveResource(uri);
+  const target = gateway.names.resolveResource(uri);
   await using stack = new AsyncDisposableStack();
   stack.use(await target.upstream.watch(target.name));
   stack.defer(
@@ -57,7 +57,7 @@ export function namesOf(gateway: Gateway, { server, uri }: ResourceUpdate): Set<
 export async function watchListened(gateway: Gateway, request: unknown): Promise<AsyncDisposable> {
   const watches = await Promise.allSettled(
     listenedResources(request).map(async (uri) => {
-      const target = gateway.resolveResource(uri);
+      const target = gateway.names.resolveResource(uri);
       return target.upstream.watch(target.name);
     }),
   );
