@@ -134,6 +134,7 @@ describe("curation through a real client", () => {
     const unnamed = await curate(client, { filter: { unnamed_only: true } });
     expect(unnamed.suggestions.map(({ id }) => id)).not.toContain(idOf("json"));
     await curate(client, { strategy: "apply", renames: [{ id: idOf("json2"), name: "fs:load_port" }] });
+    expect((await curate(client)).suggestions.map(({ id }) => id)).not.toContain(idOf("json2"));
     const all = await curate(client, { strategy: "auto", filter: { unnamed_only: false } });
     expect(all.waiting.map(({ id }) => id)).toContain(idOf("json2"));
     expect(all.applied.map(({ id }) => id)).not.toContain(idOf("json2"));

@@ -133,7 +133,8 @@ test("[TS-P1] [TS-P2] answers have names that can be called, and no code unless 
 });
 
 test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted as those of any server", async () => {
-  await execute(scene.client, { code: "return 'count me'", name: "util:count_me" });
+  const code = "await new Promise((done) => setTimeout(done, 20)); return 'count me'";
+  await execute(scene.client, { code, name: "util:count_me" });
   await callCapability(scene.client, "cap__util__count_me");
   await callCapability(scene.client, "cap:util:count_me@v1");
   await scene.client.callTool({ name: "counting__read", arguments: { key: "a" } });
@@ -147,6 +148,7 @@ test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted
     { server_id: "pml-capabilities", outcome: "success" },
     { server_id: "pml-capabilities", outcome: "success" },
   ]);
+  for (const { duration_ms: ms } of rows) expect(ms).toBeGreaterThanOrEqual(20);
   const stats = await callJson<{ tools: { server: string; tool: string; calls: number }[] }>(
     scene.client,
     "meta:stats",
@@ -156,7 +158,7 @@ test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted
   );
   expect(stats.value.tools).toContainEqual(expect.objectContaining({ server: "counting", tool: "read" }));
   const { value } = await callJson<Record<string, number>>(scene.client, "dns:whois", { fqdn: "util:count_me" });
-  expect(value["total_latency_ms"]).toBeGreaterThan(0);
+  expect(value["total_latency_ms"]).toBeGreaterThanOrEqual(60);
 });
 
 const advice = (alias: string): string =>
