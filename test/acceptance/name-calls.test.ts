@@ -133,8 +133,8 @@ test("[TS-P1] [TS-P2] answers have names that can be called, and no code unless 
 });
 
 test("[FR027] [FR028] [FR029] [13.6-AC3] [13.6-AC4] [13.6-AC5] calls are counted as those of any server", async () => {
-  const code = "await new Promise((done) => setTimeout(done, 20)); return 'count me'";
-  await execute(scene.client, { code, name: "util:count_me" });
+  const slow = "await new Promise((done) => setTimeout(done, 20)); return 'count me'";
+  await execute(scene.client, { code: slow, name: "util:count_me" });
   await callCapability(scene.client, "cap__util__count_me");
   await callCapability(scene.client, "cap:util:count_me@v1");
   await scene.client.callTool({ name: "counting__read", arguments: { key: "a" } });
