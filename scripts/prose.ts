@@ -1,5 +1,6 @@
 /**
- * Lists comments that open with What, Whoever, Whom, Of or Those, or that have the word "whoever" in them.
+ * Lists comments whose opening hides their subject (a free relative clause, a genitive), by the list in
+ * `figures/comments.ts`.
  * `node scripts/prose.ts [folder or file …]` looks at those only.
  */
 import { globSync, readFileSync, statSync } from "node:fs";

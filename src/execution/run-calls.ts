@@ -12,7 +12,7 @@ import type { CallAnswer, CallOutcome, CallSite, GuestCall, GuestError, RunHost 
 /** Why a run stops in the middle and waits. */
 export type ParkReason =
   | { readonly kind: "tool"; readonly tool: string }
-  /** Begun before an interruption, with side effects: nobody knows whether it happened. */
+  /** A call with effects that an interruption cut off: its outcome is unknown. */
   | { readonly kind: "ambiguous"; readonly run: Run; readonly call: CallEntry }
   | { readonly kind: "layer" };
 
@@ -25,7 +25,7 @@ export interface NestedCall {
   readonly name: string;
   readonly args: JsonObject;
   readonly runId: string;
-  /** The call of the parent that it answers. */
+  /** The journal entry of the parent that this call answers. */
   readonly call: string;
 }
 
@@ -39,23 +39,23 @@ export interface RunCallsOptions {
   readonly callTool: CallTool;
   readonly callCapability: (call: NestedCall) => Promise<CallOutcome>;
   readonly newRunId: () => string;
-  /** Whether the run may call this tool, asked before each call. */
+  /** Decides before each call whether the run may make it. */
   readonly guard: (tool: string) => Promise<GuardVerdict>;
-  /** What a person said about a call whose outcome is not known. */
+  /** Reads a person's decision about a call whose outcome is unknown. */
   readonly resolveAmbiguous: (call: CallEntry) => Promise<"repeat" | "give_up" | undefined>;
-  /** Ends the run for now; calls that are under way are not answered any more. */
+  /** Parks the run; calls under way stay unanswered. */
   readonly park: (reason: ParkReason) => void;
   readonly fail: (error: GuestError) => void;
 }
 
-/** Everything a running program reaches: each call is looked up in the journal, checked, made and recorded. */
+/** Answers the calls of a running program: from the journal, or by making and journalling them. */
 export class RunCalls implements RunHost {
   readonly #options: RunCallsOptions;
   readonly logs: LogLine[] = [];
   #inFlight = 0;
   #finished = 0;
   #clock: number;
-  /** An answer that is not from the journal went back: whatever is called from here on is the next layer. */
+  /** An answer from outside the journal went back, so the next call begins a new layer. */
   #layerAnswered = false;
   #parkAfterLayer = false;
 
@@ -142,7 +142,7 @@ export class RunCalls implements RunHost {
     return { seq, outcome };
   }
 
-  /** Nobody knows whether the recorded call happened: a person decides whether it is made again. */
+  /** The outcome of the recorded call is unknown: a person decides whether it is made again. */
   async #settleAmbiguous(recorded: CallEntry): Promise<void> {
     const said = await this.#options.resolveAmbiguous(recorded);
     if (said === undefined) this.#park({ kind: "ambiguous", run: this.#options.run, call: recorded });
@@ -153,7 +153,7 @@ export class RunCalls implements RunHost {
     return this.#options.journal.append({ kind: "call", node, loop, target, args, at: Date.now() });
   }
 
-  /** The run may have stopped while something was waited for; then whoever goes on with it makes the call. */
+  /** The run may have stopped meanwhile; then the session that resumes it makes the call. */
   #refuseAfterStop(): void {
     if (this.#options.signal.aborted) throw new Stopped();
   }
@@ -195,7 +195,7 @@ export class RunCalls implements RunHost {
     this.#refuseAfterStop();
     this.#clock = Math.max(this.#clock, Date.now());
     journal.append({ kind: "answer", call: seq, clock: this.#clock, outcome });
-    // Nobody waits for it, but the sooner it is on disk the less is left in doubt by a crash.
+    // Not awaited; the sooner it is durable, the fewer outcomes a crash leaves unknown.
     if (hasEffects) void journal.flush().catch(() => undefined);
     this.#layerAnswered = true;
     caller.onProgress?.({ progress: ++this.#finished, message: describeProgress(journal.entries[seq]) });
@@ -221,7 +221,7 @@ export class RunCalls implements RunHost {
   }
 }
 
-/** What a call of a program means, whatever spelling it uses. */
+/** Finds the target of a program's call, in any spelling. */
 export function targetOf(call: GuestCall, tools: Catalogue, newRunId: () => string): CallTarget {
   switch (call.kind) {
     case "tool":
@@ -240,7 +240,7 @@ interface Performed {
   readonly outcome: CallOutcome;
 }
 
-/** The run is over for now; nobody waits for this call any more. */
+/** The run stopped; the call needs no answer any more. */
 class Stopped extends Error {}
 
 const NEVER = new Promise<never>(() => undefined);

@@ -242,7 +242,7 @@ test("the log is truncated now and then under constant load", async () => {
   };
   await Promise.all([1, 2, 3, 4].map(noteMany));
   expect(largest).toBeGreaterThan(1_000_000);
-  expect(largest).toBeLessThan(2_000_000); // of the six million written
+  expect(largest).toBeLessThan(2_000_000); // six million were written
   for (const worker of [1, 2, 3, 4]) {
     const id = run.id.replace(/.$/, String(worker));
     expect(await readJournal(client.db, scope, id)).toHaveLength(30);

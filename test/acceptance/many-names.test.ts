@@ -150,7 +150,7 @@ test("[NFR008] lists, pages and calls of a project with ten thousand names take 
     call: (by) => callCapability(by, "cap:fs:action_7"),
   };
   for (const [what, work] of Object.entries(works)) {
-    await Promise.all([work(connected.client), work(many.client)]); // what only the first time takes
+    await Promise.all([work(connected.client), work(many.client)]); // the first time alone takes longer
     let ratio = Infinity;
     for (let round = 0; round < 3 && ratio > 3; round++) {
       const few = await median(() => work(connected.client));
