@@ -1,4 +1,4 @@
-import { stem } from "./porter-stem.ts";
+import { stem } from "./stem.ts";
 import type { SearchDocument } from "./search.ts";
 import { splitPlain } from "./query-words.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stem } from "./porter-stem.ts";
+import { stem } from "./stem.ts";
 import { spellOut, splitWords } from "./query-words.ts";
 
 test.each([

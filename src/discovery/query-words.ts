@@ -1,4 +1,4 @@
-import { stem } from "./porter-stem.ts";
+import { stem } from "./stem.ts";
 
 /** Too frequent in requests to carry information. */
 const STOP_WORDS = new Set(
