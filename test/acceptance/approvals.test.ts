@@ -13,13 +13,7 @@ import type { TestFolder } from "../support/folder.ts";
 import { call } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
-
-interface Item {
-  readonly id: string;
-  readonly state: string;
-  readonly reason?: string;
-  readonly decidedVia?: string;
-}
+import type { InboxItem } from "../../src/contract/approvals.ts";
 
 /** A home with pending approvals; stops its daemon at the end of the scope. */
 async function homeWith(
@@ -79,7 +73,7 @@ test("an approval outlives restarts, is decided once by pml approve, and what wa
   expect((await runPml(["inbox"], options)).stdout).toBe("Nothing needs you\n");
 
   await restart();
-  expect(await runJson<Item[]>(["inbox", "--all"], options)).toMatchObject([
+  expect(await runJson<InboxItem[]>(["inbox", "--all"], options)).toMatchObject([
     { id, state: "approved", decidedVia: "cli" },
   ]);
   const rules = await runJson<{ id: string; tool: string }[]>(["rules"], options);
@@ -102,7 +96,7 @@ test("a refusal carries its reason; wrong ids and wrong words say what is wrong"
   expect((await runPml(["inbox", "apr_nothing"], { home })).code).toBe(EXIT.notFound);
   expect((await runPml(["rules", "remove"], { home })).code).toBe(EXIT.usage);
   expect((await runPml(["refuse", id, "--reason", "not in that folder"], { home })).code).toBe(EXIT.ok);
-  const all = await runJson<Item[]>(["inbox", "--all"], { home });
+  const all = await runJson<InboxItem[]>(["inbox", "--all"], { home });
   expect(all).toMatchObject([{ id, state: "refused", reason: "not in that folder" }]);
 });
 
@@ -158,7 +152,7 @@ test("the page of an approval shows nothing without the key, everything with it,
   expect(decided.text).toMatch(/Allowed.*pml rules remove rul_/s);
   expect((await post(first, { ticket, answer: "refuse" })).status).toBe(409);
   expect((await post("apr_nothing", { key })).text).toContain("There is no approval");
-  const states = (await runJson<Item[]>(["inbox", "--all"], { home })).map(({ state, decidedVia }) => [
+  const states = (await runJson<InboxItem[]>(["inbox", "--all"], { home })).map(({ state, decidedVia }) => [
     state,
     decidedVia,
   ]);
@@ -186,7 +180,7 @@ test("no tool lets an agent decide what it asked for itself", async () => {
   for (const name of new Set([...listed, ...imagined])) {
     for (const input of inputs) await call(client, name, input).catch(() => undefined);
   }
-  expect(await runJson<Item>(["inbox", id], { home })).toMatchObject({ id, state: "pending" });
+  expect(await runJson<InboxItem>(["inbox", id], { home })).toMatchObject({ id, state: "pending" });
 });
 
 test("a gateway on PostgreSQL hears of a decision that was made through another one", async () => {

@@ -10,13 +10,7 @@ import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "../support/databases.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { isRunning, runJson, runPml, spawnPml, until } from "../support/pml.ts";
-
-interface Status {
-  readonly pid: number;
-  readonly url: string;
-  readonly running: boolean;
-  readonly clients: number;
-}
+import type { DaemonStatus } from "../../src/contract/status.ts";
 
 async function upIn(home: string): Promise<DaemonAddress> {
   await runJson(["up"], { home });
@@ -63,7 +57,11 @@ test("up, status and down tell what is running and leave nothing behind", async 
   const started = await runJson<{ pid: number; started: boolean }>(["up"], options);
   expect(started.started).toBe(true);
   expect(await runJson(["up"], options)).toMatchObject({ pid: started.pid, started: false });
-  expect(await runJson<Status>(["status"], options)).toMatchObject({ running: true, pid: started.pid, clients: 0 });
+  expect(await runJson<DaemonStatus>(["status"], options)).toMatchObject({
+    running: true,
+    pid: started.pid,
+    clients: 0,
+  });
   expect((await runPml(["down"], options)).stdout).toBe(`PML stopped (pid ${started.pid})\n`);
   await until("its process is gone", () => !isRunning(started.pid));
   expect((await runPml(["down"], options)).stdout).toBe("PML was not running\n");
@@ -74,7 +72,7 @@ test("ten clients started at once end with one daemon and ten working connection
   const clients = await Promise.all(Array.from({ length: 10 }, () => connectClient(home.path)));
   const lists = await Promise.all(clients.map(({ client }) => client.listTools()));
   expect(lists.map(({ tools }) => tools[0]?.name)).toEqual(Array.from({ length: 10 }, () => "pml_execute"));
-  expect(await runJson<Status>(["status"], { home: home.path })).toMatchObject({ clients: 10 });
+  expect(await runJson<DaemonStatus>(["status"], { home: home.path })).toMatchObject({ clients: 10 });
   const log = readFileSync(join(home.path, "daemon.log"), "utf8");
   expect(log.match(/"msg":"ready"/g)).toHaveLength(1);
   for (const client of clients) await client[Symbol.asyncDispose]();
@@ -88,7 +86,7 @@ test("a client goes on with the next daemon when the first is killed", async () 
   const killed = readDaemonAddress(home.path)?.pid ?? 0;
   process.kill(killed, "SIGKILL");
   await Promise.all([first.client.listTools(), second.client.ping(), first.client.ping()]);
-  const next = await runJson<Status>(["status"], { home: home.path });
+  const next = await runJson<DaemonStatus>(["status"], { home: home.path });
   expect(next.pid).not.toBe(killed);
   expect(next.clients).toBe(2);
   await runPml(["down"], { home: home.path });
@@ -112,7 +110,10 @@ test("a shim ends with its client, however that ends, and the daemon stays", asy
   expect((await once(closed, "close"))[0]).toBe(0);
   const killed = spawnPml(["mcp"], { home: home.path });
   const ended = once(killed, "close");
-  await until("it is connected", async () => (await runJson<Status>(["status"], { home: home.path })).clients === 1);
+  await until(
+    "it is connected",
+    async () => (await runJson<DaemonStatus>(["status"], { home: home.path })).clients === 1,
+  );
   killed.kill("SIGTERM");
   expect((await ended)[0]).toBe(0);
   expect(isRunning(pid)).toBe(true);
@@ -183,8 +184,8 @@ test("a default port that is taken gives way to the next one", async () => {
   await using one = await makeFolder();
   await using two = await makeFolder();
   const env = { PML_PORT: "" };
-  const first = await runJson<Status>(["up"], { home: one.path, env });
-  const second = await runJson<Status>(["up"], { home: two.path, env });
+  const first = await runJson<DaemonStatus>(["up"], { home: one.path, env });
+  const second = await runJson<DaemonStatus>(["up"], { home: two.path, env });
   expect(Number(new URL(first.url).port)).toBeGreaterThanOrEqual(7650);
   expect(Number(new URL(second.url).port)).toBeGreaterThan(Number(new URL(first.url).port));
   expect(readFileSync(join(two.path, "daemon.log"), "utf8")).toContain("port is taken, trying the next one");

@@ -9,25 +9,13 @@ import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
+import type { DiscoverAnswer } from "../../src/contract/discover.ts";
 
-interface Result {
-  readonly type: string;
-  readonly id: string;
-  readonly name: string;
-  readonly callName: string;
-  readonly description?: string;
-  readonly score: number;
-  readonly why: Record<string, { points: number; text: string }>;
-  readonly source?: { type: string; code?: string; preview?: string };
-  readonly stats?: { usageCount: number; successRate: number };
-  readonly signature?: string;
-  readonly warnings?: string[];
-}
+type Result = DiscoverAnswer["results"][number];
+type Why = NonNullable<Result["why"]>;
 
-interface Found {
-  readonly results: Result[];
-  readonly meta: { searched: number; matched: number; next_offset: number | null; ranking: string };
-}
+/** The answer with the reasons, which every detail but `names` has. */
+type Found = Omit<DiscoverAnswer, "results"> & { readonly results: readonly (Result & { readonly why: Why })[] };
 
 async function discover(client: Client, request: Record<string, unknown>): Promise<Found> {
   const { content } = await client.callTool({ name: "pml_discover", arguments: request });
@@ -141,10 +129,10 @@ test("[CR-D1] [CR-D2] [CR-D3] tags, mistyped words and other words for the same 
   expect((await names(client, { intent: "wirte_file" }))[0]).toBe("write_file");
   const { results } = await discover(client, { intent: "make a new folder" });
   expect(results[0]).toMatchObject({ name: "create_directory", why: { meaning: { text: /similarity/ } } });
-  expect(results[0]?.why["words"]?.text ?? "").not.toMatch(/folder/);
+  expect(results[0]?.why.words?.text ?? "").not.toMatch(/folder/);
 });
 
-const pointsOf = ({ results }: Found, name: string, kind: string): number =>
+const pointsOf = ({ results }: Found, name: string, kind: keyof Why): number =>
   results.find((result) => result.name === name)?.why[kind]?.points ?? Number.NaN;
 
 const use = (capability: string, tag: string): Promise<unknown> =>
@@ -156,7 +144,7 @@ const use = (capability: string, tag: string): Promise<unknown> =>
   });
 
 /** How much one is worth more than the other, whatever the weight of the evidence. */
-const ratio = (found: Found, kind: string): number =>
+const ratio = (found: Found, kind: keyof Why): number =>
   pointsOf(found, "csv:parse_plain", kind) / pointsOf(found, "csv:parse_quoted", kind);
 
 describe("what uses teach", () => {
@@ -201,7 +189,7 @@ describe("what uses teach", () => {
   test("what a capability was used for finds it, in words that nothing in it has, also after the restart", async () => {
     const { results } = await discover(client, { intent: "the export of my bank" });
     expect(results[0]).toMatchObject({ name: "csv:parse_quoted" });
-    expect(results[0]?.why["words"]).toBeUndefined();
+    expect(results[0]?.why.words).toBeUndefined();
   });
 });
 

@@ -9,24 +9,20 @@ import { clientKinds, connectClient, openRunning } from "../support/mcp-client.t
 import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, writeConfig } from "../support/upstream-servers.ts";
+import type { DiscoverAnswer } from "../../src/contract/discover.ts";
 
 const OWN = ["pml_execute", "pml_discover", "pml_get_task_result", "pml_list_capabilities", "pml_curate_capabilities"];
-
-interface Found {
-  readonly results: readonly { readonly id: string; readonly callName: string; readonly score: number }[];
-  readonly meta: { readonly matched: number; readonly next_offset: number | null };
-}
 
 async function listNames(client: Pick<Client, "listTools">): Promise<string[]> {
   const { tools } = await client.listTools();
   return tools.map(({ name }) => name);
 }
 
-async function discover(client: Client, input: Record<string, unknown>): Promise<Found> {
+async function discover(client: Client, input: Record<string, unknown>): Promise<DiscoverAnswer> {
   const { content, structuredContent } = await client.callTool({ name: "pml_discover", arguments: input });
   const [text] = content;
   expect(JSON.parse(text?.type === "text" ? text.text : "")).toEqual(structuredContent);
-  return structuredContent as Found;
+  return structuredContent as DiscoverAnswer;
 }
 
 test("a long list shrinks to PML's own and pinned tools, the same for every client; all others are found and called [10.6-AC1] [10.6-AC8] [E10-FR6]", async () => {

@@ -7,12 +7,7 @@ import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { connectOldClient } from "../support/old-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 import { servers, unlessMarked, writeConfig } from "../support/upstream-servers.ts";
-
-interface ServerRow {
-  readonly name: string;
-  readonly state: string;
-  readonly pid?: number;
-}
+import type { ServerRow } from "../../src/contract/servers.ts";
 
 const form = {
   action: "accept",

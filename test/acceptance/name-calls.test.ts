@@ -55,7 +55,7 @@ test("[FR006] [13.4-AC2] [S2-AC7] a name leads to its FQDN and that record's cod
     const { value } = await callJson(scene.client, "dns:lookup", { name: capabilityName });
     expect(value).toMatchObject({ fqdn: capabilityFqdn, id: capabilityId });
     const whole = await callJson(scene.client, "dns:whois", { fqdn: capabilityFqdn });
-    expect(whole.value).toMatchObject({ code_snippet: `return "${String(result)}"` });
+    expect(whole.value).toMatchObject({ code_snippet: `return ${JSON.stringify(result)}` });
   }
   await callJson(scene.client, "dns:update", { name: "fs:twin", code: "return 'other code'" });
   expect((await execute(scene.client, { capability: "fs:twin" })).result).toBe("other code");

@@ -1,41 +1,18 @@
 import type { Client } from "@modelcontextprotocol/client";
+import type { ExecuteAnswer } from "../../src/contract/execute.ts";
 
-interface SuggestedPlan {
-  readonly from: string;
-  readonly nodes: { id: string; tool?: string; arguments: Record<string, unknown> }[];
-  readonly edges: { from: string; to: string; coverage: string; fieldMapping: unknown[] }[];
-  readonly missing: { node: string; argument: string; parameter: string }[];
-  readonly dag?: { tasks: Record<string, unknown>[] };
-}
+type Member<Union, Key extends PropertyKey> = Union extends unknown
+  ? Key extends keyof Union
+    ? Exclude<Union[Key], undefined>
+    : never
+  : never;
+type KeyOf<Union> = Union extends unknown ? keyof Union : never;
+type Sometimes = "result" | "mode" | "error" | "approval" | "confidence" | "reason" | "logs";
 
-/** The answer of pml_execute, as loosely as an agent reads it. */
-export interface Executed {
-  readonly status: string;
-  readonly result?: unknown;
-  readonly mode?: string;
-  readonly error?: { code: string; message: string; line?: number; column?: number; hint?: string };
-  readonly approval?: { id: string; url: string; cli: string; tools: string[]; reasons: string[]; expiresAt: string };
-  readonly capabilityId: string;
-  readonly capabilityName: string;
-  readonly capabilityFqdn: string;
-  readonly version: number;
-  readonly workflowId: string;
-  readonly dag: { nodes: Record<string, unknown>[]; path: string[] };
-  readonly tasks: { id: string; tool: string; status: string; durationMs: number; resultPreview: string }[];
-  readonly plan: { nodeId?: string; tool: string; args: unknown; decision: string; recorded: boolean }[];
-  readonly possible: string[];
-  readonly suggestions: {
-    tools: Record<string, unknown>[];
-    capabilities: Record<string, unknown>[];
-    suggestedDag?: SuggestedPlan;
-    confidence: number;
-  };
-  readonly confidence?: number;
-  readonly reason?: string;
-  readonly logs?: string[];
-  readonly warnings: string[];
-  readonly isError: boolean;
-}
+/** The answer of pml_execute without its variants, so that a test need not tell them apart before each assertion. */
+export type Executed = {
+  readonly [Key in Exclude<KeyOf<ExecuteAnswer>, Sometimes>]: Member<ExecuteAnswer, Key>;
+} & { readonly [Key in Sometimes]?: Member<ExecuteAnswer, Key> } & { readonly isError: boolean };
 
 /** Calls pml_execute; returns a failure as an answer instead of throwing it. */
 export async function execute(client: Client, request: Record<string, unknown>): Promise<Executed> {
