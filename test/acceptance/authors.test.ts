@@ -54,7 +54,7 @@ const found = async (by: Client, created_by: string): Promise<string[]> => {
   return value.records.map(({ display_name: name }) => name);
 };
 
-test("[X-01] [FR037] a capability is its creator's at once, whoever calls or changes it later", async () => {
+test("[X-01] [FR037] a capability is its creator's at once, and stays theirs when others call and change it", async () => {
   expect([atOnce.created_by, atOnce.updated_by]).toEqual([nameOf(ADA), nameOf(ADA)]);
   expect(Date.parse(atOnce.created_at)).toBeGreaterThanOrEqual(started);
   expect(Date.parse(atOnce.created_at)).toBeLessThanOrEqual(Date.now());

@@ -131,12 +131,12 @@ test("[NFR001] among ten thousand names one is found within 10 ms, whether or no
 
 async function median(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
-  for (let time = 0; time < 9; time++) {
+  for (let time = 0; time < 5; time++) {
     const started = performance.now();
     await work();
     times.push(performance.now() - started);
   }
-  return times.toSorted((a, b) => a - b)[4] ?? Infinity;
+  return times.toSorted((a, b) => a - b)[2] ?? Infinity;
 }
 
 test("[NFR008] lists, pages and calls of a project with ten thousand names take as long as those of one with fifty", async () => {
@@ -144,7 +144,11 @@ test("[NFR008] lists, pages and calls of a project with ten thousand names take 
   await using connected = await connectClient(small.path, { transport: "http" });
   await using many = await connectClient(home.path, { transport: "http" });
   const works: Record<string, (by: Client) => Promise<unknown>> = {
-    list: listNames,
+    // after a change, because the list is kept until then
+    async list(by) {
+      await callJson(by, "dns:tag", { name: "fs:action_1", tags: ["changed"] });
+      return listNames(by);
+    },
     page: (by) => callJson(by, "dns:query", { namespace: "fs", limit: 20, sort_by: "usage" }),
     search: (by) => callJson(by, "pml_list_capabilities", { namespace: "fs", limit: 20 }),
     call: (by) => callCapability(by, "cap:fs:action_7"),
