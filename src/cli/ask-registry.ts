@@ -1,7 +1,7 @@
 import { fromErrorReport, PmlError } from "../base/errors.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../contract/execute.ts";
 import type { HistoryAnswer } from "../contract/records.ts";
-import type { ToolAnswer, ToolName, ToolRequest } from "../contract/tools.ts";
+import type { ToolAnswer, ToolName, ToolInput } from "../contract/tools.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { PmlClient, PmlClientError } from "../sdk/pml-client.ts";
 import type { CommandArgument, Input } from "./command.ts";
@@ -22,7 +22,7 @@ export type FromFlags<Request> = { readonly [Key in keyof Request]: unknown };
 export async function askRegistry<Name extends ToolName>(
   input: Input,
   tool: Name,
-  request: FromFlags<ToolRequest<Name>>,
+  request: FromFlags<ToolInput<Name>>,
 ): Promise<ToolAnswer<Name>> {
   return askGateway(await reachDaemon(input), tool, request);
 }
@@ -37,9 +37,9 @@ export async function askVersions(input: Input, name: string): Promise<HistoryAn
 export function askGateway<Name extends ToolName>(
   daemon: DaemonAddress,
   tool: Name,
-  request: FromFlags<ToolRequest<Name>>,
+  request: FromFlags<ToolInput<Name>>,
 ): Promise<ToolAnswer<Name>> {
-  return withPml(daemon, (pml) => pml.ask(tool, request as ToolRequest<Name>));
+  return withPml(daemon, (pml) => pml.ask(tool, request as ToolInput<Name>));
 }
 
 export function executeOnGateway(daemon: DaemonAddress, request: FromFlags<ExecuteRequest>): Promise<ExecuteAnswer> {

@@ -1,13 +1,13 @@
-import type { Review } from "../contract/servers.ts";
+import type { ReviewRow } from "../contract/servers.ts";
 
 const SHORT_HASH = 12;
 
-export function shortHash({ hash }: Review): string {
+export function shortHash({ hash }: ReviewRow): string {
   return hash.slice(0, SHORT_HASH);
 }
 
 /** Describes the change: removed lines with a minus, added ones with a plus. */
-export function describeReview(review: Review): string {
+export function describeReview(review: ReviewRow): string {
   const { tool, state, seenAt, differences } = review;
   const lines = differences.flatMap(({ path, before, after }) => [
     `  ${makeVisible(path)}`,

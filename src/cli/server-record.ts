@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Visibility } from "../contract/records.ts";
+import type { Visibility } from "../registry/record-words.ts";
 import type { Answered } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";

@@ -236,7 +236,6 @@ export const renameAnswer = changedAnswer.extend({ old_name: z.string(), old_fqd
 export const forkAnswer = changedAnswer.extend({ routing, ...serverFacts });
 export const feedbackAnswer = recordBrief.extend({ success_count: count, total_latency_ms: z.number() });
 
-export type Visibility = (typeof VISIBILITIES)[number];
 export type RecordBrief = Received<typeof recordBrief>;
 export type LookupAnswer = Received<typeof lookupAnswer>;
 export type WhoisAnswer = Received<typeof whoisAnswer>;

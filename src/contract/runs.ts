@@ -86,5 +86,5 @@ export const replayReport = z.object({
   differences: texts,
 });
 
-export type RunSummary = Received<typeof runSummary>;
-export type RunDetails = Received<typeof runDetails>;
+export type RunRow = Received<typeof runSummary>;
+export type RunView = Received<typeof runDetails>;

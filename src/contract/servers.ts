@@ -67,4 +67,4 @@ export const startedLogin = z.object({
 
 export type ServerRow = Received<typeof serverRow>;
 export type DescribedTool = Received<typeof describedTool>;
-export type Review = Received<typeof review>;
+export type ReviewRow = Received<typeof review>;

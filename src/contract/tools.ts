@@ -78,5 +78,5 @@ export const tools = {
 } as const satisfies Readonly<Record<string, ToolContract>>;
 
 export type ToolName = keyof typeof tools;
-export type ToolRequest<Name extends ToolName> = Sent<(typeof tools)[Name]["input"]>;
+export type ToolInput<Name extends ToolName> = Sent<(typeof tools)[Name]["input"]>;
 export type ToolAnswer<Name extends ToolName> = Received<(typeof tools)[Name]["answer"]>;

@@ -3,7 +3,8 @@ import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { type CachePolicy, type CapabilitySource, type CapabilityState, toStructure } from "./capability.ts";
-import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, Visibility } from "./record.ts";
+import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing } from "./record.ts";
+import type { Visibility } from "./record-words.ts";
 
 interface VersionColumns {
   source_kind: "code" | "dag" | "tool" | "server";

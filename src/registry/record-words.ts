@@ -1,5 +1,7 @@
 /** Words of the registry that also stand in requests and answers. They depend on nothing, so that clients can share them. */
 export const VISIBILITIES = ["private", "project", "org", "public"] as const;
+/** Readers of a record besides its creator: nobody, its project, its organisation, everybody. */
+export type Visibility = (typeof VISIBILITIES)[number];
 export const HEALTHS = ["pending", "green", "red", "flaky", "rejected"] as const;
 export const ROUTINGS = ["local", "cloud"] as const;
 export const RECORD_TYPES = ["capability", "mcp-server"] as const;

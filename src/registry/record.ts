@@ -1,10 +1,7 @@
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { JsonSchema } from "../base/json.ts";
 import type { CachePolicy, CapabilitySource, CapabilityState } from "./capability.ts";
-import type { HEALTHS, RECORD_TYPES, ROUTINGS, VISIBILITIES } from "./record-words.ts";
-
-/** Readers of a record besides its creator: nobody, its project, its organisation, everybody. */
-export type Visibility = (typeof VISIBILITIES)[number];
+import type { HEALTHS, RECORD_TYPES, ROUTINGS, Visibility } from "./record-words.ts";
 
 export type Health = (typeof HEALTHS)[number];
 

@@ -1,6 +1,6 @@
 import type { CachePolicy, Capability } from "./capability.ts";
-import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing, Visibility } from "./record.ts";
-import type { CONFLICT_POLICIES, RECORD_SORTS } from "./record-words.ts";
+import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing } from "./record.ts";
+import type { CONFLICT_POLICIES, RECORD_SORTS, Visibility } from "./record-words.ts";
 import type { Asker } from "./scope.ts";
 
 /** Handling of a taken name: refuse it, add a version to its holder, or append a number. */

@@ -3,7 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { DiscoverAnswer, DiscoverRequest } from "../contract/discover.ts";
 import type { ExecuteAnswer, ExecuteRequest } from "../contract/execute.ts";
 import type { HistoryAnswer, LookupAnswer, QueryAnswer, QueryRequest, WhoisAnswer } from "../contract/records.ts";
-import type { ToolAnswer, ToolName, ToolRequest } from "../contract/tools.ts";
+import type { ToolAnswer, ToolName, ToolInput } from "../contract/tools.ts";
 
 export type { DiscoverAnswer, DiscoverRequest } from "../contract/discover.ts";
 export type { ExecuteAnswer, ExecuteRequest } from "../contract/execute.ts";
@@ -14,10 +14,10 @@ export type {
   QueryRequest,
   VersionAnswer,
   VersionChanges,
-  Visibility,
   WhoisAnswer,
 } from "../contract/records.ts";
-export type { ToolAnswer, ToolName, ToolRequest } from "../contract/tools.ts";
+export type { Visibility } from "../registry/record-words.ts";
+export type { ToolAnswer, ToolName, ToolInput } from "../contract/tools.ts";
 
 /** The way to a gateway: an address with its token, or a program that speaks MCP on its standard streams. */
 export type PmlConnection =
@@ -100,7 +100,7 @@ export class PmlClient implements AsyncDisposable {
   }
 
   /** Calls a tool of PML itself; a failure is thrown. */
-  async ask<Name extends ToolName>(name: Name, request: ToolRequest<Name>): Promise<ToolAnswer<Name>> {
+  async ask<Name extends ToolName>(name: Name, request: ToolInput<Name>): Promise<ToolAnswer<Name>> {
     return (await this.call(name, { ...request })) as ToolAnswer<Name>;
   }
 

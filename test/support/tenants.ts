@@ -1,4 +1,4 @@
-import type { Visibility } from "../../src/registry/record.ts";
+import type { Visibility } from "../../src/registry/record-words.ts";
 import { type Asker, OWNER } from "../../src/registry/scope.ts";
 import type { Random } from "./random.ts";
 

@@ -3,7 +3,7 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import type { Review } from "../../contract/servers.ts";
+import type { ReviewRow } from "../../contract/servers.ts";
 import { describeReview, shortHash } from "../reviews.ts";
 
 export const review: Command = {
@@ -46,7 +46,7 @@ function readVerdict({ accept, refuse }: OptionValues): "accepted" | "refused" |
   return refuse === true ? "refused" : undefined;
 }
 
-function describe(reviews: readonly Review[]): Answer {
+function describe(reviews: readonly ReviewRow[]): Answer {
   const [first] = reviews;
   if (first === undefined) return { data: reviews, text: "No tool waits for a review" };
   return {

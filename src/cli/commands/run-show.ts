@@ -2,7 +2,7 @@ import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import type { RunDetails } from "../../contract/runs.ts";
+import type { RunView } from "../../contract/runs.ts";
 import { formatPairs } from "../table.ts";
 
 export const runShow: Command = {
@@ -20,7 +20,7 @@ export const runShow: Command = {
   },
 };
 
-function describe(run: RunDetails): string {
+function describe(run: RunView): string {
   const { trace } = run;
   const head = formatPairs({
     run: run.id,

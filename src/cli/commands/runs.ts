@@ -4,7 +4,7 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
-import type { RunSummary } from "../../contract/runs.ts";
+import type { RunRow } from "../../contract/runs.ts";
 import type { Sent } from "../../contract/wire.ts";
 import { formatTable } from "../table.ts";
 
@@ -57,7 +57,7 @@ function toRow({
   startedMs,
   createdAt,
   finishedAt,
-}: RunSummary): Record<string, string> {
+}: RunRow): Record<string, string> {
   const ms = finishedAt === undefined ? "" : String(Date.parse(finishedAt) - startedMs);
   return { run: id, state, ms, capability: capabilityName, intent: intent.slice(0, 60), at: createdAt };
 }

@@ -5,7 +5,7 @@ import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { withGateway } from "../gateway-client.ts";
-import type { DescribedTool, Review } from "../../contract/servers.ts";
+import type { DescribedTool, ReviewRow } from "../../contract/servers.ts";
 import { formatTable } from "../table.ts";
 import { readCanonicalName } from "../tool-names.ts";
 
@@ -48,7 +48,7 @@ function flag(changed: ReadonlyMap<string, string>, { id }: DescribedTool): { ch
 }
 
 /** Names the changed tools that are blocked until a person accepts them. */
-function describeHeld(reviews: readonly Review[], all: readonly DescribedTool[]): string[] {
+function describeHeld(reviews: readonly ReviewRow[], all: readonly DescribedTool[]): string[] {
   const known = new Set(all.map(({ id }) => id));
   const held = reviews.filter(({ tool }) => !known.has(tool)).map(({ tool }) => tool);
   return held.length === 0

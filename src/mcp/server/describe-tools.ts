@@ -1,19 +1,18 @@
 import type { Tool } from "@modelcontextprotocol/server";
+import type { describedTool } from "../../contract/servers.ts";
+import type { Sent } from "../../contract/wire.ts";
 import { OWNER } from "../../registry/scope.ts";
 import type { Gateway } from "./gateway.ts";
 import { capabilityWireName } from "../../catalogue/wire-names.ts";
 
-/** A callable tool for people, whether or not clients list it. */
-export interface DescribedTool extends Tool {
-  readonly id: string;
-  readonly listed: boolean;
-}
+type Described = Sent<typeof describedTool>;
 
-export async function describeTools(gateway: Gateway): Promise<DescribedTool[]> {
+/** Lists every callable tool for people, whether or not clients list it. */
+export async function describeTools(gateway: Gateway): Promise<Described[]> {
   const capabilities = await gateway.listCapabilities(OWNER);
   const { surface, ownTools } = gateway;
   const listed = new Set(surface.listTools("canonical").map(({ name }) => name));
-  const described = (id: string, name: string, tool: Tool): DescribedTool => ({
+  const described = (id: string, name: string, tool: Tool): Described => ({
     ...tool,
     id,
     name,

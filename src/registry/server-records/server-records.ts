@@ -1,7 +1,8 @@
 import { v5 as namedId } from "uuid";
 import { authorId } from "../author-store.ts";
 import { findNameHolder, lockNames } from "../naming-store.ts";
-import type { CapabilityRecord, Visibility } from "../record.ts";
+import type { CapabilityRecord } from "../record.ts";
+import type { Visibility } from "../record-words.ts";
 import type { Registry } from "../registry.ts";
 import { formatFqdn } from "../fqdn.ts";
 import { type Asker, type Scope, STANDARD_SCOPE } from "../scope.ts";

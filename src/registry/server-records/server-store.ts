@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { type Asker, type Scope, STANDARD_SCOPE } from "../scope.ts";
-import type { Routing, Visibility } from "../record.ts";
+import type { Routing } from "../record.ts";
+import type { Visibility } from "../record-words.ts";
 import { visibleTo } from "../visibility.ts";
 import type { Db, Tx } from "../../db/client.ts";
 
