@@ -121,6 +121,18 @@ describe("a program that writes", () => {
 });
 
 describe("rules", () => {
+  test("[10.1-AC5] a computed name is asked about before the program runs, even where every tool only reads", async () => {
+    await using scene = await openScene();
+    await using connected = await connectClient(scene.home.path);
+    const read = await execute(connected.client, { code: `return await mcp.counting.read({ key: "plain" });` });
+    expect(read.status).toBe("success");
+    const code = `await mcp.counting.read({ key: "before" });
+      const name = "re" + args.rest; return await mcp.counting[name]({ key: "computed" });`;
+    const computed = await execute(connected.client, { code, args: { rest: "ad" } });
+    expect(computed.status).toBe("approval_required");
+    expect(scene.happened()).toEqual(["read plain"]);
+  });
+
   test("[E10-FR1b] a denied tool stops the program before it runs, and inside it cannot be reached by a computed name", async () => {
     await using scene = await openScene({ permissions: { deny: ["counting:add"], allow: ["counting:list"] } });
     await using connected = await connectClient(scene.home.path, {
