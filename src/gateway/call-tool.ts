@@ -10,6 +10,8 @@ export interface ToolCall {
   readonly args: unknown;
   readonly client: string | undefined;
   readonly principal?: Principal | undefined;
+  /** For runs, which know no more of their principal than its id. */
+  readonly principalId?: string | undefined;
   /** The run whose program makes the call. */
   readonly runId?: string;
   readonly signal: AbortSignal;
@@ -107,12 +109,13 @@ class UseRecord {
 
   #record(outcome: ToolUse["outcome"], code: string | undefined, responseBytes = 0): void {
     this.#state = "over";
-    const { args, client, principal, runId } = this.#call;
+    const { args, client, principal, principalId, runId } = this.#call;
     this.#usage.record({
       server: this.#target.server,
       tool: this.#target.name,
       client,
       principal,
+      principalId,
       ...(runId === undefined ? {} : { runId }),
       outcome,
       ...(code === undefined ? {} : { errorCode: code }),

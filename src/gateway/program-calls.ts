@@ -7,6 +7,7 @@ import type { UpstreamServer } from "../upstream/upstream-server.ts";
 import { callTool, type CallSteps, type SentCall } from "./call-tool.ts";
 import { unwrapResult } from "./results/unwrap-result.ts";
 import type { UsageLog } from "./usage/usage-log.ts";
+import { OWNER } from "../registry/scope.ts";
 
 interface ToolServer extends Pick<UpstreamServer, "request"> {
   connect(): Promise<unknown>;
@@ -29,8 +30,10 @@ export interface ProgramCallParts {
 export function createProgramCalls(parts: ProgramCallParts): CallTool {
   return async (request) => {
     const { tool: name, args, runId, caller, signal } = request;
+    const principalId = caller.principal === OWNER ? undefined : caller.principal;
+    const call = { name, args, runId, client: caller.client, principalId, signal };
     try {
-      return await callTool({ name, args, runId, client: caller.client, signal }, toSteps(parts, request), parts.usage);
+      return await callTool(call, toSteps(parts, request), parts.usage);
     } catch (error) {
       if (signal.aborted) throw error;
       return toOutcome(name, error);
@@ -73,6 +76,7 @@ class UnknownTool extends Error {
     const closest = findClosest(id, known);
     const hint = closest === undefined ? "pml_discover finds tools by intent" : `did you mean ${closest}?`;
     super(`Unknown tool ${id}; ${hint}`);
+    this.name = "unknown_tool";
   }
 }
 

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { principalId } from "../../src/auth/principal.ts";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "../support/databases.ts";
+import { execute } from "../support/execute.ts";
 import { exportedRows } from "../support/exported-rows.ts";
 import { call } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
@@ -62,7 +63,10 @@ test("who gets in, and what the others are told [mcp-38]", async () => {
 });
 
 test("a client finds its own way to a token, and each call is on record with whom it stands for", async () => {
-  await using gateway = await startRemoteGateway({ mirror: servers.mirror() });
+  await using gateway = await startRemoteGateway(
+    { mirror: servers.mirror() },
+    { config: { permissions: { allow: ["mirror:*"] } } },
+  );
   await gateway.home.ready("mirror");
   const { issuer, url } = gateway;
   const authProvider = new ClientCredentialsProvider({
@@ -78,17 +82,20 @@ test("a client finds its own way to a token, and each call is on record with who
   await using old = await gateway.connect(await issuer.sign({ sub: "grace" }), "legacy");
   expect(await call(old, "mirror__meta")).toMatchObject({ isError: false });
   await expect(call(old, "no__such_tool")).rejects.toThrow("Unknown tool");
+  expect(await execute(old, { code: "return await mcp.mirror.meta({})" })).toMatchObject({ status: "success" });
   await using owner = await connectClient(gateway.home.path);
   await call(owner.client, "mirror__meta");
 
   const ada = principalId(issuer.issuer, "ada");
   const grace = principalId(issuer.issuer, "grace");
   const { path } = gateway.home;
-  await until("all calls are on record", async () => (await exportedRows(path, "tool_usage")).length === 4);
+  await until("all calls are on record", async () => (await exportedRows(path, "tool_usage")).length === 6);
   expect(await exportedRows(path, "tool_usage")).toMatchObject([
     { tool_name: "meta", principal_id: ada, client: "finder" },
     { tool_name: "meta", principal_id: grace, client: "remote" },
     { tool_name: "no__such_tool", principal_id: grace, outcome: "refused" },
+    { tool_name: "meta", principal_id: grace, client: "remote", run_id: expect.any(String) as string },
+    { tool_name: "pml_execute", principal_id: grace },
     { tool_name: "meta", principal_id: null },
   ]);
   const [first] = await exportedRows(path, "audit_log");

@@ -12,6 +12,8 @@ export interface ToolUse {
   readonly runId?: string;
   /** undefined: the owner, with the local token or over stdio. */
   readonly principal?: Principal | undefined;
+  /** Identifies the principal where nothing else is known of it; it has to be stored already. */
+  readonly principalId?: string | undefined;
   readonly outcome: "success" | "error" | "refused" | "timeout" | "cancelled";
   readonly errorCode?: string;
   readonly durationMs: number;
@@ -62,7 +64,7 @@ export async function insertToolUses(
     column(() => newId()),
     column(({ server }) => server),
     column(({ tool }) => tool),
-    column(({ principal }) => principal?.id),
+    column(({ principal, principalId }) => principal?.id ?? principalId),
     column((use) => use.client),
     column(({ runId }) => runId),
     column(({ outcome }) => outcome),

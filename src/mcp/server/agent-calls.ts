@@ -9,6 +9,7 @@ import { principalOf } from "../../auth/caller.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { callTool, type CallSteps, isQuestion } from "../../gateway/call-tool.ts";
+import { errorCode } from "../../gateway/error-code.ts";
 import { fitResult } from "../../gateway/results/fit-result.ts";
 import { mirrorStructured } from "../../gateway/results/mirror-structured.ts";
 import { OWNER } from "../../registry/scope.ts";
@@ -110,8 +111,11 @@ async function sendUpstream(
   target: TargetOf<"upstream">,
   call: AgentCall,
 ): Promise<MadeCall> {
-  const result = await relay.send(toRequest(target, call), call.link).catch(toToolError);
-  return { result, whole: false };
+  try {
+    return { result: await relay.send(toRequest(target, call), call.link), whole: false };
+  } catch (error) {
+    return { result: toToolError(error), errorCode: errorCode(error), whole: false };
+  }
 }
 
 function toRequest(target: TargetOf<"upstream">, { params, trace }: AgentCall): Parameters<Relay["send"]>[0] {
