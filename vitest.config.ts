@@ -11,6 +11,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Polls wait for processes and databases, which a busy machine delays; the default is one second.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

@@ -18,9 +18,8 @@ test.each([
 
 test("editDistance stops counting beyond its limit, and does not begin with words of very different length", () => {
   expect(editDistance("abcdef", "uvwxyz", 2)).toBeGreaterThan(2);
-  const started = performance.now();
-  expect(editDistance("a".repeat(1_000_000), "b", 2)).toBeGreaterThan(2);
-  expect(performance.now() - started).toBeLessThan(100);
+  // Comparing these character by character would take minutes, and the test its time limit.
+  expect(editDistance("a".repeat(2_000_000), "b".repeat(1_000_000), 2)).toBeGreaterThan(2);
 });
 
 test("findClosest returns the nearest word regardless of case, and none that is too far", () => {

@@ -42,7 +42,7 @@ function placeOf(id: string, ranked: readonly Ranked[]): number {
 }
 
 async function untilTier(discovery: Discovery, tier: string): Promise<void> {
-  await expect.poll(async () => (await discovery.status(viewer)).tier, { timeout: 5_000 }).toBe(tier);
+  await expect.poll(async () => (await discovery.status(viewer)).tier).toBe(tier);
 }
 
 async function learn(db: Db, subject: string, intent: string): Promise<void> {

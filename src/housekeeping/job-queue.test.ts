@@ -15,7 +15,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
     let runs = 0;
     await using queue = await start(client, [{ name: "count", cron: yearly, run: async () => void (runs += 1) }]);
     await queue.trigger("count");
-    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => runs).toBe(1);
   });
 
   test("runs a job once, however many gateways share the database", async () => {
@@ -25,7 +25,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
     await using one = await start(client, [job]);
     await using _two = await start(client, [job]);
     await one.trigger("shared");
-    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => runs).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(runs).toBe(1);
   });
@@ -51,7 +51,7 @@ describe.each(engines)("the job queue on %s", (engine) => {
     expect(otherNow).toMatchObject({ name: "other", options: { missed: "once" } });
     expect(sameNow).toEqual(before[2]);
     await queue.trigger("same");
-    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => runs).toBe(1);
   });
 
   test("retries a failed job", async () => {

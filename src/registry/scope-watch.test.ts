@@ -67,5 +67,5 @@ test("watchScopes hears of another gateway's change, also after its listening co
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
   );
   await bump(there);
-  await expect.poll(() => watching.seen.length, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => watching.seen.length).toBe(2);
 });

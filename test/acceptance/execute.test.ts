@@ -156,7 +156,7 @@ describe("running code", () => {
     expect(adds).toEqual(["add second before", "add second after"]);
     const states = async (): Promise<string[]> =>
       (await runJson<{ state: string }[]>(["runs"], { home: home.path })).map(({ state }) => state);
-    await expect.poll(states, { timeout: 15_000 }).toEqual(["succeeded", "succeeded"]);
+    await expect.poll(states).toEqual(["succeeded", "succeeded"]);
   });
 
   test("[S2-N2] [S2-AC9] [S2-T4] [10.7-AC8] what does not exist, does not parse or fails is an error with its place", async () => {

@@ -5,13 +5,13 @@ import { hostilePrograms, isClean, judge, limitsFor, watchMemory } from "./hosti
 import { defaultLimits, isAlive, openSandbox, runProgram } from "./sandbox.ts";
 
 const NARROW = { cpuMs: 200, wallMs: 300 };
-/** Tolerance for the end of a run after its limit. */
-const LATE_MS = 1_000;
+/** Bounds a hang after the limit; a busy machine may end a run late. */
+const LATE_MS = 15_000;
 /** Memory that a program may allocate between two measurements. */
 const STEP_MB = 256;
 
-/** Runs all hostile programs on one engine; each engine has its own file, so that they run in parallel. */
-export function describeHostilePrograms(engine: EngineName): void {
+/** Runs hostile programs on one engine; each engine has its own file, so that they run in parallel. */
+export function describeHostilePrograms(engine: EngineName, programs = hostilePrograms): void {
   describe(`hostile programs on ${engine}`, () => {
     let sandbox: ProcessSandbox;
     let memory: ReturnType<typeof watchMemory>;
@@ -30,7 +30,7 @@ export function describeHostilePrograms(engine: EngineName): void {
       expect([...pids].filter(isAlive), "no child is left").toEqual([]);
     });
 
-    it.each(hostilePrograms.map((program) => [program.id, program] as const))("%s", async (_id, program) => {
+    it.each(programs.map((program) => [program.id, program] as const))("%s", async (_id, program) => {
       const limits = limitsFor(program, NARROW);
       const outcome = await runProgram(sandbox, program.code, { limits });
       for (const pid of sandbox.pids) pids.add(pid);

@@ -14,12 +14,24 @@ import { handover } from "./handover.ts";
 import { killNine } from "./kill-nine.ts";
 import { names } from "./names.ts";
 import { powerLoss } from "./power-loss.ts";
+import { programs } from "./programs.ts";
 import { sandbox } from "./sandbox.ts";
 import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
 import { twice } from "./twice.ts";
 
-const cases: readonly TortureCase[] = [killNine, powerLoss, handover, twice, diskFull, replay, sandbox, names, fuzz];
+const cases: readonly TortureCase[] = [
+  killNine,
+  powerLoss,
+  handover,
+  twice,
+  diskFull,
+  replay,
+  sandbox,
+  names,
+  fuzz,
+  programs,
+];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
 

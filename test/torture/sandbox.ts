@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ProcessSandbox } from "../../src/sandbox/sandbox.ts";
-import { type HostileProgram, hostilePrograms, judge, limitsFor, watchMemory } from "../support/hostile.ts";
+import { type HostileProgram, hostilePrograms, isClean, judge, limitsFor, watchMemory } from "../support/hostile.ts";
 import { isAlive, openSandbox, runProgram } from "../support/sandbox.ts";
 import { Random } from "../support/random.ts";
 import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
@@ -10,8 +10,34 @@ export const sandbox: TortureCase = {
   name: "sandbox",
   promise: "runs are right, and need no more memory or processes in the end, with hostile ones among them",
   defaultRounds: 10_000,
-  run: (options) => runSoak(options),
+  parts: ["soak", "quickjs"],
+  run: async (options) => {
+    const wants = (part: string): boolean => options.only.length === 0 || options.only.includes(part);
+    const outcomes = [
+      ...(wants("soak") ? [await runSoak(options)] : []),
+      ...(wants("quickjs") ? [await runAllOnQuickJs()] : []),
+    ];
+    return {
+      holds: outcomes.every(({ holds }) => holds),
+      problems: outcomes.flatMap(({ problems }) => problems),
+      table: outcomes.flatMap(({ table }) => table),
+    };
+  },
 };
+
+/** Runs every hostile program once on the fallback engine. */
+async function runAllOnQuickJs(): Promise<CaseOutcome> {
+  await using opened = openSandbox({ engine: "quickjs", idleChildren: 2 });
+  const problems: string[] = [];
+  for (const program of hostilePrograms) {
+    const outcome = await runProgram(opened, program.code, { limits: limitsFor(program, LIMITS) });
+    const problem = judge(program, outcome, "quickjs");
+    if (problem !== undefined) problems.push(`${program.id} on QuickJS ${problem}`);
+    if (!(await isClean(opened))) problems.push(`${program.id} on QuickJS changed the next run`);
+  }
+  const runs = hostilePrograms.length;
+  return { holds: problems.length === 0, problems, table: [{ runs, hostile: runs, wrong: problems.length }] };
+}
 
 const AT_ONCE = 4;
 const HOSTILE_PERCENT = 4;

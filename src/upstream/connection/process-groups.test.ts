@@ -55,7 +55,7 @@ test("ProcessGroups: the next owner ends what is left of a group, though its lea
   await endLeader(family);
   expect([family.child, stubborn.child].map(isRunning)).toEqual([true, true]);
   await endOrphansIn(home.path);
-  await until("both are gone", () => ![family.child, stubborn.child].some(isRunning), 1_000);
+  await until("both are gone", () => ![family.child, stubborn.child].some(isRunning));
   expect(readContent(home.path).groups).toEqual([]);
 });
 
