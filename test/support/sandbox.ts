@@ -86,7 +86,8 @@ export function recordingHost(answer: (call: GuestCall) => Promise<CallAnswer> =
 export async function answerLikeTools(call: GuestCall): Promise<CallAnswer> {
   const clock = STARTED_AT + call.id;
   if (call.kind === "sleep") {
-    await new Promise((resolve) => setTimeout(resolve, call.ms));
+    // Programs that sleep for ages are ended by their limit; the timer must not keep this process.
+    await new Promise((resolve) => setTimeout(resolve, call.ms).unref());
     return { clock, ok: true, value: null };
   }
   const name = call.kind === "tool" ? call.tool : call.name;
