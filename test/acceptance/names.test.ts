@@ -93,11 +93,18 @@ describe.each([
 
 describe("naming", () => {
   test("[FR002] [13.3-AC2] [S2-E1] a name of another form is refused before anything runs", async () => {
-    const invalid = await execute(scene.client, {
-      code: `await mcp.counting.add({ key: "invalid name" }); return 1`,
-      name: "invalid name!",
-    });
-    expect(invalid.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
+    const code = `await mcp.counting.add({ key: "invalid name" }); return 1`;
+    for (const name of [
+      "invalid name!",
+      "FS:read_json",
+      "fs:",
+      "fs:read__json",
+      "fs:read:json",
+      `fs:${"x".repeat(48)}`,
+    ]) {
+      const invalid = await execute(scene.client, { code, name });
+      expect(invalid.error?.message).toBe("Invalid capability name format. Expected: namespace:action_target");
+    }
     expect(scene.home.calls()).not.toContain("add invalid name");
   });
 
