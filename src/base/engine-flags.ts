@@ -13,6 +13,8 @@ export const ENGINE_FLAGS = {
     "--no-wasm-dynamic-tiering",
     // The loops of vector search ask for that compiler in their module.
     "--experimental-wasm-compilation-hints",
+    // An idle thread collects its garbage itself (collect-garbage.ts); V8 would do so only when it needs room.
+    "--expose-gc",
     // The space for new objects would grow to 64 MB and stay; collecting a small one takes one thread.
     "--semi-space-growth-factor=1",
     "--no-parallel-scavenge",

@@ -1,3 +1,4 @@
+import { collectWhenIdle } from "../base/collect-garbage.ts";
 import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
@@ -98,6 +99,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   log.info({ ...info, home: config.home }, "ready");
   onReady(info);
   app.upstreams.connectInBackground();
+  using _collector = collectWhenIdle();
   log.info({ reason: await stop.promise }, "ending");
 }
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
+import { collectWhenIdle } from "../base/collect-garbage.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import { DurableFS, durableOptions } from "./durable-fs.ts";
 import { compileEngine } from "./engine-module.ts";
@@ -20,6 +21,7 @@ const fs = new DurableFS(String(workerData));
 
 async function openEngine(): Promise<PGlite> {
   const engine = await PGlite.create({ ...durableOptions(fs), pgliteWasmModule: await compileEngine() });
+  collectWhenIdle();
   const before = fs.fsyncs;
   await engine.query("SELECT pg_logical_emit_message(true, 'pml', 'does a commit reach the disk?')");
   if (fs.fsyncs > before) return engine;

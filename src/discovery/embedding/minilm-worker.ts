@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import { collectGarbage, collectWhenIdle } from "../../base/collect-garbage.ts";
 import { addAdapter } from "./adapter.ts";
 import { Encoder } from "./encoder/encoder.ts";
 import { MOST_TOKENS } from "./encoder/shape.ts";
@@ -17,6 +18,8 @@ await serveTexts(() => {
   if (hashFile(weights) !== weightsHash) throw new Error(`${weights} does not have the expected checksum`);
   const encoder = readEncoder(weights, adapter);
   const wordpiece = readWordpiece(tokenizer);
+  collectGarbage("last-resort"); // loading leaves as much garbage as the weights take
+  collectWhenIdle();
   const toTokens = (text: string): number[] => [BEFORE, ...wordpiece.split(text).slice(0, MOST_TOKENS - 2), AFTER];
   return (texts) => group(texts.map(toTokens)).flatMap((some) => encoder.encode(some));
 });
