@@ -74,6 +74,7 @@ async function start({ name, folder, env }: Version, root: string): Promise<Runn
   const http = new Client({ name: "bench", version: "1.0.0" });
   const headers = { Authorization: `Bearer ${address.token}` };
   await http.connect(new StreamableHTTPClientTransport(new URL("/mcp", address.url), { requestInit: { headers } }));
+  await waitForTool(stdio);
   return {
     name,
     pid: address.pid,
@@ -98,6 +99,17 @@ async function waitForDaemon(daemon: ChildProcess, home: string): Promise<Daemon
     await sleep(10);
   }
   throw new Error(`pml serve in ${home} did not get ready`);
+}
+
+/** A first start answers before it is connected to its servers. */
+async function waitForTool(client: Client): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (Date.now() < deadline) {
+    const answer = await client.callTool(ECHO).catch(() => undefined);
+    if (answer?.isError !== true && answer !== undefined) return;
+    await sleep(100);
+  }
+  throw new Error(`${ECHO.name} cannot be called`);
 }
 
 async function call(client: Client, request: { name: string; arguments: Record<string, unknown> }): Promise<void> {
