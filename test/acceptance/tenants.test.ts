@@ -45,9 +45,9 @@ test("[TS-S1] a short name means that of the gateway's own organisation and proj
   expect(await callCapability(web!, "cap:fs:whose")).toBe("acme.webapp");
   expect(await callCapability(mobile!, "cap:fs:whose")).toBe("acme.mobile");
   expect(await callCapability(globex!, "cap__fs__whose")).toBe("globex.shop");
-  await execute(globex!, { name: "fs:of_globex", code: "return 1", visibility: "public" });
-  const foreign = await execute(web!, { capability: "fs:of_globex" });
-  expect(foreign.error?.message).toBe("Capability not found: fs:of_globex");
+  await execute(globex!, { name: "db:of_globex", code: "return 1", visibility: "public" });
+  const foreign = await execute(web!, { capability: "db:of_globex" });
+  expect(foreign.error?.message).toBe("Capability not found: db:of_globex");
   const taken = await execute(web!, { name: "fs:whose", code: "return 'again'" });
   expect(taken.error?.message).toContain("already exists in scope acme.webapp");
   // a run is hidden from other tenants, even by its id
