@@ -172,9 +172,18 @@ export class RunCalls implements RunHost {
 
   async #callTool(tool: string, call: GuestCall, permit: () => Promise<void>): Promise<CallOutcome> {
     const { callTool, run, caller, signal } = this.#options;
+    // A journal that cannot be written fails the run; to the program it must not look like a tool that failed.
+    let broken: { readonly error: unknown } | undefined;
+    const permitOrBreak = (): Promise<void> =>
+      permit().catch((error: unknown) => {
+        if (!(error instanceof CallRefused)) broken = { error };
+        throw error;
+      });
     try {
       const args = (call.args ?? {}) as JsonObject;
-      return await callTool({ tool, args, runId: run.id, caller, signal, permit });
+      const outcome = await callTool({ tool, args, runId: run.id, caller, signal, permit: permitOrBreak });
+      if (broken !== undefined) throw broken.error;
+      return outcome;
     } catch (error) {
       if (signal.aborted) throw new Stopped();
       throw error;
