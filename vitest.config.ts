@@ -18,7 +18,10 @@ export default defineConfig({
         extends: true,
         test: { name: "unit", include: ["src/**/*.test.ts", "lib/**/*.test.ts", "scripts/**/*.test.ts"] },
       },
-      { extends: true, test: { name: "acceptance", include: ["test/acceptance/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "acceptance", include: ["test/acceptance/**/*.test.ts", "test/security/**/*.test.ts"] },
+      },
     ],
   },
 });
