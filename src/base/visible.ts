@@ -1,13 +1,20 @@
-/** Control and format characters, which move the cursor, reverse the text direction, or are invisible. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Characters a person does not see or cannot tell from a space: control, format, private and unassigned ones, ignorable
+ * ones such as the filler U+3164 (a letter to a parser), blank symbols, and every space but the plain one.
+ */
+const INVISIBLE =
+  /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}]--[ \n\t]]/gv;
+const SPACE = /\p{Z}/u;
 
 /**
  * Makes untrusted text safe to show to a person who decides about it: escapes invisible characters except newline and
  * tab, and marks lone surrogates.
  */
 export function toVisible(text: string): string {
-  return text.toWellFormed().replace(INVISIBLE, (character) => {
-    if (character === "\n" || character === "\t") return character;
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
+  return text.toWellFormed().replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Removes invisible characters from text that is listed to people or agents; other spaces become plain ones. */
+export function stripInvisible(text: string): string {
+  return text.toWellFormed().replace(INVISIBLE, (character) => (SPACE.test(character) ? " " : ""));
 }

@@ -1,3 +1,4 @@
+import { toVisible } from "../base/visible.ts";
 import type { ReviewRow } from "../contract/servers.ts";
 
 const SHORT_HASH = 12;
@@ -21,10 +22,7 @@ function mark(sign: string, text: string | undefined): string[] {
   return text === undefined ? [] : text.split("\n").map((line) => `    ${sign} ${makeVisible(line)}`);
 }
 
-/** Matches control characters, and those that take no room or turn text around. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
 /** Shows characters by which a definition could hide something from its reviewer: terminal commands, invisible text. */
 export function makeVisible(text: string): string {
-  return text.replace(UNSEEN, (unseen) => `\\u{${unseen.codePointAt(0)?.toString(16)}}`);
+  return toVisible(text).replaceAll("\t", String.raw`\u{9}`);
 }

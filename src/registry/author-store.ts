@@ -1,4 +1,5 @@
 import { v5 as nameBasedId } from "uuid";
+import { stripInvisible } from "../base/visible.ts";
 import type { Tx } from "../db/client.ts";
 import { type Asker, OWNER } from "./scope.ts";
 
@@ -26,10 +27,15 @@ export async function introduceAgent(tx: Tx, asker: Asker): Promise<void> {
     .execute();
 }
 
-/** Strips parentheses, so that no agent can take a principal's name, which is `subject (issuer)`. */
+/**
+ * Strips parentheses, so that no agent can take a principal's name, which is `subject (issuer)`, and characters by which
+ * two agents could look alike.
+ */
 function agentName(client: string | undefined): string | undefined {
-  const name = client?.replace(UNSAFE, "").trim().slice(0, LONGEST_AGENT_NAME).toWellFormed();
+  if (client === undefined) return undefined;
+  const name = stripInvisible(client.replace(/[()\n\t]/g, ""))
+    .trim()
+    .slice(0, LONGEST_AGENT_NAME)
+    .toWellFormed();
   return name === "" ? undefined : name;
 }
-
-const UNSAFE = /[()\p{Cc}]/gu;
