@@ -50,10 +50,12 @@ function createScene(
   effect: Effect,
   recorded: readonly JournalEntry[] = [],
   resolveAmbiguous: RunCallsOptions["resolveAmbiguous"] = () => Promise.resolve(undefined),
+  diskProblem?: Error,
 ): Scene {
   const happened: string[] = [];
   const parked: ParkReason[] = [];
   const write = async (entries: readonly JournalEntry[]): Promise<void> => {
+    if (diskProblem !== undefined) throw diskProblem;
     for (const { kind } of entries) happened.push(`durable ${kind}`);
   };
   const tools: Catalogue = { ...indexTools([]), version: 1, onChange: () => () => undefined };
@@ -76,8 +78,8 @@ function createScene(
           maxResultBytes: undefined,
         });
       } catch (error) {
-        if (error instanceof CallRefused) return { ok: false, error: error.error };
-        throw error;
+        // The gateway's pipeline reports every failure as an outcome.
+        return { ok: false, error: error instanceof CallRefused ? error.error : { name: "ToolError", message: "" } };
       }
       happened.push(`called ${tool}`);
       return { ok: true, value: 1 };
@@ -126,4 +128,12 @@ test("a person's decision makes an interrupted call again or gives the program a
     error: { message: expect.stringContaining("whether it happened is not known") },
   });
   expect(givenUp.happened.includes("called kv:put")).toBe(false);
+});
+
+test("a journal that cannot be written fails the run before the call, and looks like no tool's failure", async () => {
+  const { calls, happened } = createScene("write", [], undefined, new Error("disk full"));
+  const answered = calls.call(put).then(() => happened.push("answered"));
+  await expect.poll(() => happened).toEqual(["failed disk full"]);
+  await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);
+  expect(happened).toEqual(["failed disk full"]);
 });
