@@ -21,6 +21,52 @@ describe("ProgramHash", () => {
     );
   });
 
+  test("H2: gives literals of different values different hashes", () => {
+    const literals = [
+      "null",
+      "1e999",
+      "0",
+      "1",
+      "1n",
+      "16n",
+      '"1"',
+      '"1n"',
+      '"null"',
+      '"Infinity"',
+      "Infinity",
+      "true",
+      '"true"',
+      "/a/",
+      "/a/g",
+      '"/a/"',
+      "/[/g]/",
+      "/a)/",
+      '"\\ud800"',
+      '"\\ud801"',
+      '"\\ufffd"',
+      '"\\\\ud800"',
+      '"\\0"',
+      "`a`",
+      "`\\u0061`",
+      "String.raw`a`",
+      "-0",
+      "-1e999",
+      "-null",
+      "undefined",
+      "({ __proto__: a })",
+      "({ ['__proto__']: a })",
+      "({ __proto__ })",
+      "a?.b.c",
+      "(a?.b).c",
+      "({ [1e999]: 1 })",
+      "({ [null]: 1 })",
+    ];
+    const hashes = literals.map((literal) => hash(`return (${literal});`));
+    expect(new Set(hashes).size).toBe(literals.length);
+    expect(hash("return 1e400;")).toBe(hash("return 1e999;"));
+    expect(hash("return { 1e999: 1 };")).toBe(hash('return { "Infinity": 1 };'));
+  });
+
   test("ignores semicolons, types and parentheses around them", () => {
     for (let seed = 1; seed <= 80; seed += 1) {
       const options = { seed, tools: ["fs:read", "my-server:do it"] };

@@ -169,5 +169,6 @@ function plainKeyOf({ parent }: Node): string | undefined {
 function describeLiteral(node: NodeOf<"Literal">): string {
   if ("regex" in node) return `/${node.regex.pattern}/${node.regex.flags}`;
   if ("bigint" in node) return `${node.bigint}n`;
-  return JSON.stringify(node.value);
+  // `1e999` is a number; as JSON it would be the text of `null`.
+  return node.value === Infinity ? "Infinity" : JSON.stringify(node.value);
 }

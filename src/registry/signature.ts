@@ -79,7 +79,8 @@ function verifyVersion(
 
 function payload({ sourceHash, text, source, parameters, toolsUsed }: SignedVersion): Buffer {
   const content = { sourceHash, text, source, parameters, toolsUsed };
-  return Buffer.from(`pml-version-1 ${contentHash(content)}`);
+  // Signs what is stored, which is JSON: a default of `1e999` is null there.
+  return Buffer.from(`pml-version-1 ${contentHash(JSON.parse(JSON.stringify(content)))}`);
 }
 
 function keyId(key: KeyObject): string {
