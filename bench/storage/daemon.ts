@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { get } from "node:http";
-import { type DaemonAddress, readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { type PersonAddress, readPersonAddress } from "../../src/daemon/daemon-file.ts";
 import { spawnPml } from "../../test/support/pml.ts";
 
 /** `pml serve` as a separate process. */
 export interface Daemon extends AsyncDisposable {
   readonly pid: number;
-  readonly address: DaemonAddress;
+  readonly address: PersonAddress;
   /** Time from its start until /readyz answered 200. */
   readonly startMs: number;
   /** CPU time of that, independent of other processes. */
@@ -36,7 +36,7 @@ export async function startDaemon(home: string, databaseUrl?: string): Promise<D
     clearTimeout(impatient);
   };
   while (performance.now() - started < START_LIMIT_MS && child.exitCode === null) {
-    const address = readDaemonAddress(home);
+    const address = readPersonAddress(home);
     if (address !== undefined && (await isReady(address))) {
       const startMs = performance.now() - started;
       const { pid } = address;
@@ -49,7 +49,7 @@ export async function startDaemon(home: string, databaseUrl?: string): Promise<D
 }
 
 /** Avoids fetch: its first use in a process would show in the start time. */
-function isReady({ url }: DaemonAddress): Promise<boolean> {
+function isReady({ url }: PersonAddress): Promise<boolean> {
   return new Promise((resolve) => {
     get(new URL("/readyz", url), { agent: false }, (response) => {
       response.resume();

@@ -278,6 +278,12 @@ export const ERRORS = {
     exit: EXIT.needsPerson,
     meaning: "A rule says that a person is asked about this tool. Once they have approved, the same call goes through.",
   },
+  person_needed: {
+    id: "PML-E6009",
+    exit: EXIT.needsPerson,
+    meaning:
+      "A decision takes a person: a key pressed in a terminal, or the page of the address that the message names. Nothing was decided.",
+  },
   approval_refused: {
     id: "PML-E6008",
     exit: EXIT.refused,

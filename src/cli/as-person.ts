@@ -1,35 +1,43 @@
 import { resolveHome } from "../config/environment.ts";
-import { callAsPerson } from "../daemon/daemon-client.ts";
-import { readDecisionKey } from "../daemon/daemon-file.ts";
+import { callDaemon } from "../daemon/daemon-client.ts";
+import { type PersonAddress, readDecisionKey } from "../daemon/daemon-file.ts";
 import { PmlError } from "../base/errors.ts";
-import type { Answered, DataRoute, RouteRequest } from "../contract/route.ts";
+import type { Answered } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import type { Sent } from "../contract/wire.ts";
 import type { Input } from "./command.ts";
+import { describe as describeApproval } from "./commands/inbox.ts";
+import { confirmAtTerminal } from "./confirm-at-terminal.ts";
 import { reachDaemon } from "./daemon-access.ts";
 
-type PersonRoute = DataRoute & { readonly decisionKey: true };
-
-/** Calls a route that only the person at this terminal may use. */
-export async function doAsPerson<Route extends PersonRoute>(
-  input: Input,
-  route: Route,
-  request: RouteRequest<Route>,
-): Promise<Answered<Route>> {
+/** Reaches the daemon as the person whose PML_HOME this is: with the decision key, which no client of the gateway has. */
+export async function reachAsPerson(input: Input): Promise<PersonAddress> {
   const daemon = await reachDaemon(input);
   const home = resolveHome();
-  const key = readDecisionKey(home);
-  if (key === undefined) {
+  const decisionKey = readDecisionKey(home);
+  if (decisionKey === undefined) {
     throw new PmlError("request_refused", `The decision key in ${home} cannot be read`, {
       hint: "Decide as the user who runs PML",
     });
   }
-  return callAsPerson(daemon, key, route, request);
+  return { ...daemon, decisionKey };
 }
 
 type Decision = Omit<Sent<typeof routes.decideApproval.body>, "via">;
 
-export function decide(input: Input, decision: Decision): Promise<Answered<typeof routes.decideApproval>> {
+/** Shows the approval and takes the decision with a key pressed at the terminal. */
+export async function decide(
+  input: Input,
+  question: string,
+  decision: Decision,
+): Promise<Answered<typeof routes.decideApproval>> {
   const [id = ""] = input.args;
-  return doAsPerson(input, routes.decideApproval, { params: { id }, body: { ...decision, via: "cli" } });
+  const daemon = await reachAsPerson(input);
+  const approval = await callDaemon(daemon, routes.getApproval, { params: { id } });
+  // the daemon says why any other one cannot be decided, which nobody has to confirm
+  if (approval.state === "pending") {
+    const elsewhere = `${daemon.url}/approvals/${id}`;
+    await confirmAtTerminal({ shown: describeApproval(approval), question, elsewhere });
+  }
+  return callDaemon(daemon, routes.decideApproval, { params: { id }, body: { ...decision, via: "cli" } });
 }

@@ -2,8 +2,8 @@ import { callDaemon } from "../daemon/daemon-client.ts";
 import { PmlError } from "../base/errors.ts";
 import { routes } from "../contract/routes.ts";
 import type { Sent } from "../contract/wire.ts";
+import { reachAsPerson } from "./as-person.ts";
 import type { Answer, Input } from "./command.ts";
-import { reachDaemon } from "./daemon-access.ts";
 
 const FETCH_LIMIT_MS = 15_000;
 const MOST_BYTES = 64 * 1024;
@@ -12,7 +12,7 @@ const MOST_BYTES = 64 * 1024;
 export async function forkPublished(input: Input, url: string, name: string | undefined): Promise<Answer> {
   const published = await download(url);
   const body = { published, ...(name === undefined ? {} : { name }) };
-  const copy = await callDaemon(await reachDaemon(input), routes.adoptPublished, { body });
+  const copy = await callDaemon(await reachAsPerson(input), routes.adoptPublished, { body });
   return {
     data: copy,
     text: `${copy.display_name} is a copy of ${copy.forked_from ?? url}`,

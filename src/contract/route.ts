@@ -76,6 +76,9 @@ export type RouteRequest<Route extends RouteContract> = Parameters<Route> & Quer
 export type Returned<Route extends DataRoute | DocumentRoute> = Serialisable<z.input<Route["answer"]["schema"]>>;
 export type Answered<Route extends DataRoute | DocumentRoute> = Received<Route["answer"]["schema"]>;
 
+/** Carries the decision key of a person. */
+export const DECISION_KEY_HEADER = "x-pml-decision-key";
+
 /** `/things/a%20b` for `/things/:id`. */
 export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/:([a-z]+)/g, (_parameter, name: string) => encodeURIComponent(params[name] ?? ""));

@@ -7,6 +7,7 @@ import { httpFailure } from "../contract/error.ts";
 import {
   type Answered,
   type DataRoute,
+  DECISION_KEY_HEADER,
   fillPath,
   type RouteContract,
   type RouteRequest,
@@ -15,7 +16,7 @@ import {
 import { routes } from "../contract/routes.ts";
 import type { Received } from "../contract/wire.ts";
 import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
-import type { DaemonAddress } from "./daemon-file.ts";
+import type { DaemonAddress, PersonAddress } from "./daemon-file.ts";
 
 const PROBE_LIMIT_MS = 2_000;
 
@@ -43,31 +44,24 @@ type RequestArgument<Route extends RouteContract> =
     ? [request?: RouteRequest<Route>]
     : [request: RouteRequest<Route>];
 
+/** A route that decides takes the decision key as well. */
+type AddressFor<Route extends RouteContract> = DaemonAddress &
+  Pick<PersonAddress, Route extends { readonly decisionKey: true } ? "decisionKey" : never>;
+
 /**
  * Calls a route of the daemon and returns its data, or throws the error it reported. A daemon of the same
  * version is trusted: it was compiled against the same contract. The answer of another version is checked.
  */
 export async function callDaemon<Route extends DataRoute>(
-  address: DaemonAddress,
+  address: AddressFor<Route>,
   route: Route,
   ...[request]: RequestArgument<Route>
 ): Promise<Answered<Route>> {
   return readAnswer(address, route, await send(address, route, toSending(route, request)));
 }
 
-/** Calls a route that only a person may use, who proves it with the decision key. */
-export async function callAsPerson<Route extends DataRoute & { readonly decisionKey: true }>(
-  address: DaemonAddress,
-  key: string,
-  route: Route,
-  request: RouteRequest<Route>,
-): Promise<Answered<Route>> {
-  const sending = { ...toSending(route, request), headers: { "X-PML-Decision-Key": key } };
-  return readAnswer(address, route, await send(address, route, sending));
-}
-
 export async function uploadToDaemon<Route extends DataRoute & { readonly body: string }>(
-  address: DaemonAddress,
+  address: AddressFor<Route>,
   route: Route,
   body: Readable,
 ): Promise<Answered<Route>> {
@@ -87,6 +81,8 @@ interface Sending {
   readonly body?: Readable | string;
 }
 
+type Sender = DaemonAddress & Partial<PersonAddress>;
+
 interface Request {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: object | undefined;
@@ -100,13 +96,15 @@ function toSending({ path }: RouteContract, { params = {}, query = {}, body }: R
   return { path: target, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
 }
 
-async function send(address: DaemonAddress, { method }: RouteContract, sending: Sending): Promise<Response> {
+async function send(address: Sender, { method, decisionKey }: RouteContract, sending: Sending): Promise<Response> {
   const { path, headers, body } = sending;
+  const key = decisionKey && address.decisionKey;
+  const proof = key === undefined ? {} : { [DECISION_KEY_HEADER]: key };
   const type = typeof body === "string" ? { "Content-Type": "application/json" } : {};
   try {
     return await fetch(new URL(path, address.url), {
       method,
-      headers: { ...type, ...headers, ...authorization(address) },
+      headers: { ...type, ...headers, ...proof, ...authorization(address) },
       ...(body === undefined ? {} : { body, duplex: "half" }),
     });
   } catch (cause) {

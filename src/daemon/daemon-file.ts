@@ -13,6 +13,11 @@ export interface DaemonAddress extends DaemonInfo {
   readonly token: string;
 }
 
+/** The address for a person, who may decide. */
+export interface PersonAddress extends DaemonAddress {
+  readonly decisionKey: string;
+}
+
 export function daemonLogFile(home: string): string {
   return join(home, "daemon.log");
 }
@@ -36,6 +41,13 @@ export function readDaemonAddress(home: string): DaemonAddress | undefined {
   } catch {
     return undefined; // no daemon has run here, or its file is half written: none is known either way
   }
+}
+
+/** Reads the address with the decision key, which takes the rights of the user who runs the daemon. */
+export function readPersonAddress(home: string): PersonAddress | undefined {
+  const address = readDaemonAddress(home);
+  const decisionKey = readDecisionKey(home);
+  return address === undefined || decisionKey === undefined ? undefined : { ...address, decisionKey };
 }
 
 export function readDecisionKey(home: string): string | undefined {

@@ -48,8 +48,9 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
   const token = ensureToken(config.home);
-  const decisionKey = ensureDecisionKey(config.home);
-  const log = openLog(config, token, decisionKey);
+  const personsKey = ensureDecisionKey(config.home);
+  const log = openLog(config, token, personsKey);
+  const decisionKey = createDecisionKey(personsKey);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
   await using app = await createApp({ config, ownership, log });
@@ -65,13 +66,14 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
     port,
     portChosen: config.portChosen,
     guard,
+    decisionKey,
     routes: createRoutes({
       app,
       endpoint,
       resourceServer: guard.resourceServer,
       tools: () => describeTools(gateway),
       metrics,
-      decisionKey: createDecisionKey(decisionKey),
+      decisionKey,
       uploads: emptyUploads(config.home),
       status: async () => ({ ...info, home: config.home, clients: shims.count, ...(await describeApp(app)) }),
       names: () => reportNames(gateway.surface),

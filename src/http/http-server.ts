@@ -5,9 +5,10 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { describePortOwner } from "../base/port-owner.ts";
-import type { DocumentRoute, Returned } from "../contract/route.ts";
+import { DECISION_KEY_HEADER, type DocumentRoute, type Returned } from "../contract/route.ts";
 import { API } from "../contract/routes.ts";
 import { contextOf, traced } from "../base/tracing.ts";
+import type { DecisionKey } from "./decision-key.ts";
 import { type Access, guard, type GuardSettings } from "./guard.ts";
 
 export interface Route {
@@ -17,6 +18,8 @@ export interface Route {
   readonly path: string;
   /** Left out: only for the holder of the local token. */
   readonly access?: Access;
+  /** Only a person may use it, who proves it with the decision key. */
+  readonly decisionKey?: true | undefined;
   handle(request: GuardedRequest, response: ServerResponse, parameters: PathParameters): Promise<void>;
 }
 
@@ -28,6 +31,7 @@ export interface HttpServerOptions {
   /** Whether the port was configured; otherwise the next free one will do. */
   readonly portChosen: boolean;
   readonly guard: GuardSettings;
+  readonly decisionKey: DecisionKey;
   readonly routes: readonly Route[];
   /** The one protocol that a connection can be upgraded to, and its acceptor. */
   readonly upgrade: {
@@ -90,6 +94,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
       response.writeHead(refusal.status, refusal.headers).end(refusal.body);
     } else if (found === undefined) {
       sendError(response, 404, notServed(request.method, path));
+    } else if (found.route.decisionKey === true && !isPerson(request, options.decisionKey)) {
+      sendError(response, 403, notPerson());
     } else {
       await traced(
         "http.request",
@@ -103,6 +109,17 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
     options.log.error({ path, error: error instanceof Error ? error.stack : String(error) }, "request failed");
     sendError(response, 500, error);
   }
+}
+
+function isPerson({ headers }: IncomingMessage, key: DecisionKey): boolean {
+  const given = headers[DECISION_KEY_HEADER];
+  return key.matches(typeof given === "string" ? given : undefined);
+}
+
+function notPerson(): PmlError {
+  return new PmlError("request_refused", "The decision key is missing or wrong", {
+    hint: "Decisions are for people: in a terminal, or on the page of the approval",
+  });
 }
 
 const OLD_API = /^\/api\/(?!v\d+\/)/;

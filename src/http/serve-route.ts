@@ -25,8 +25,8 @@ type Handle = (
 ) => Promise<void>;
 
 /** Implements a route whose handler writes the response itself. */
-export function serveRaw({ method, path, access }: RouteContract, handle: Handle): Route {
-  return { method, path, access: access ?? "owner", handle };
+export function serveRaw({ method, path, access, decisionKey }: RouteContract, handle: Handle): Route {
+  return { method, path, access: access ?? "owner", decisionKey, handle };
 }
 
 async function readInput<Contract extends RouteContract>(

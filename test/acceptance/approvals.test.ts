@@ -13,6 +13,7 @@ import type { TestFolder } from "../support/folder.ts";
 import { call } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
+import { runInTerminal, YES } from "../support/pty.ts";
 import type { InboxItem } from "../../src/contract/approvals.ts";
 
 /** A home with pending approvals; stops its daemon at the end of the scope. */
@@ -59,12 +60,13 @@ test("an approval outlives restarts, is decided once by pml approve, and what wa
   expect(shown.stdout).toContain("await mcp.memory.create_entities({ entities: args.entities });");
   expect(shown.stderr).toMatch(new RegExp(`http://127.0.0.1:\\d+/approvals/${id}`));
 
-  const approved = await runPml(["approve", id, "--remember"], options);
-  expect(approved).toMatchObject({
-    code: EXIT.ok,
-    stdout: `Allowed once: memory:create_entities, memory:delete_entities for "Remember the total"\n`,
-    stderr: expect.stringMatching(/^memory:create_entities will not ask again.*pml rules remove rul_\w+\n$/),
-  });
+  const approved = await runInTerminal(["approve", id, "--remember"], options, [YES]);
+  expect(approved.code).toBe(EXIT.ok);
+  expect(approved.screen).toContain("await mcp.memory.create_entities({ entities: args.entities });");
+  expect(approved.screen).toContain(
+    `Allowed once: memory:create_entities, memory:delete_entities for "Remember the total"`,
+  );
+  expect(approved.screen).toMatch(/memory:create_entities will not ask again.*pml rules remove rul_\w+\r\n$/);
   const again = await runPml(["refuse", id, "--json"], options);
   expect([again.code, JSON.parse(again.stdout)]).toEqual([
     EXIT.failed,
@@ -95,7 +97,8 @@ test("a refusal carries its reason; wrong ids and wrong words say what is wrong"
   expect((await runPml(["approve", "apr_nothing"], { home })).code).toBe(EXIT.notFound);
   expect((await runPml(["inbox", "apr_nothing"], { home })).code).toBe(EXIT.notFound);
   expect((await runPml(["rules", "remove"], { home })).code).toBe(EXIT.usage);
-  expect((await runPml(["refuse", id, "--reason", "not in that folder"], { home })).code).toBe(EXIT.ok);
+  const refusing = ["refuse", id, "--reason", "not in that folder"];
+  expect((await runInTerminal(refusing, { home }, [YES])).code).toBe(EXIT.ok);
   const all = await runJson<InboxItem[]>(["inbox", "--all"], { home });
   expect(all).toMatchObject([{ id, state: "refused", reason: "not in that folder" }]);
 });
@@ -193,7 +196,7 @@ test("a gateway on PostgreSQL hears of a decision that was made through another 
   const waiting = other.permissions.waitForDecision(DEFAULT_SCOPE, id, AbortSignal.timeout(60_000));
   const options = { home: home.path, env: { DATABASE_URL: url } };
   try {
-    expect((await runPml(["approve", id], options)).code).toBe(EXIT.ok);
+    expect((await runInTerminal(["approve", id], options, [YES])).code).toBe(EXIT.ok);
     expect(await waiting).toMatchObject({ state: "approved", decidedVia: "cli" });
   } finally {
     await runPml(["down"], options);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
+import { approve } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
@@ -52,7 +53,7 @@ test("an approval lets go exactly the program, the arguments and the definitions
     await using connected = await connectClient(home);
     const { client } = connected;
     const asked = await execute(client, { code, args });
-    await runJson(["approve", asked.approval?.id ?? ""], { home });
+    await approve(home, asked.approval?.id);
     for (const other of [
       { code: code.replace("add", "put"), args },
       { code: code.replace("add", "drop"), args },
@@ -70,7 +71,7 @@ test("an approval lets go exactly the program, the arguments and the definitions
     expect(writtenIn(scene)).toEqual(["add approved"]);
     const second = await execute(client, { code, args: { key: "changed" } });
     workflow = second.workflowId;
-    await runJson(["approve", second.approval?.id ?? ""], { home });
+    await approve(home, second.approval?.id);
   }
   redefineCounting(home);
   await scene.restart();

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeFolder } from "../support/databases.ts";
+import { approve } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
@@ -50,7 +51,7 @@ describe("a program that writes", () => {
     const [item] = await runJson<{ id: string; intent: string }[]>(["inbox"], { home });
     expect(item?.intent).toBe("note something");
     await runPml(["down"], { home });
-    await runJson(["approve", item?.id ?? ""], { home });
+    await approve(home, item?.id);
     await using connected = await connectClient(home);
     const done = await execute(connected.client, { continue_workflow: { workflow_id: workflow } });
     expect(done).toMatchObject({ status: "success", result: 1 });
@@ -89,7 +90,7 @@ describe("a program that writes", () => {
     const left = { code: `return await mcp.counting[args.tool]({ key: "left" })`, args: { tool: "drop" } };
     const approveAll = async (asked: Awaited<ReturnType<typeof execute>>): Promise<typeof asked> => {
       if (asked.status !== "approval_required") return asked;
-      await runJson(["approve", asked.approval?.id ?? ""], { home });
+      await approve(home, asked.approval?.id);
       return approveAll(await execute(client, { continue_workflow: { workflow_id: asked.workflowId } }));
     };
     const learned = await approveAll(await execute(client, { ...left, name: "util:left" }));
@@ -111,7 +112,7 @@ describe("a program that writes", () => {
     const home = scene.home.path;
     await using connected = await connectClient(home);
     const asked = await execute(connected.client, { code: WRITES });
-    await runJson(["approve", asked.approval?.id ?? "", "--remember"], { home });
+    await approve(home, asked.approval?.id, { remember: true });
     await execute(connected.client, { continue_workflow: { workflow_id: asked.workflowId } });
     expect(await execute(connected.client, { code: WRITES })).toMatchObject({ status: "success", result: 2 });
     const edited = await execute(connected.client, { code: WRITES.replace("asked", "edited") });

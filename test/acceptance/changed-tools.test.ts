@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder } from "../support/databases.ts";
+import { decideReviews } from "../support/decide.ts";
 import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
@@ -78,7 +79,7 @@ test("block: a changed tool is hidden and refused until a person accepts it, als
   expect(stdout).not.toContain("Says it again");
   const wrong = await runPml(["review", "chaos:echo", "--accept", "--hash", "0000"], options);
   expect(wrong.code).toBe(EXIT.notFound);
-  await runJson(["review", "chaos", "--accept"], options);
+  await decideReviews(home.path, "chaos", "accepted");
   await until("the tool is back", () => listsEcho(after));
   expect(await call(after.client, "chaos__echo", { text: "x" })).toMatchObject({ isError: false });
   expect(await runJson(["review"], options)).toEqual([]);
@@ -92,7 +93,7 @@ test("block: going back to a definition that was accepted needs nobody, a refuse
   await setting.redefine(HONEST);
   expect(await listsEcho(client)).toBe(true);
   await setting.redefine(POISONED);
-  await runJson(["review", "chaos:echo", "--refuse"], { home: home.path });
+  await decideReviews(home.path, "chaos:echo", "refused");
   await setting.redefine(HONEST);
   expect(await listsEcho(client)).toBe(true);
   await setting.redefine(POISONED);
@@ -114,7 +115,7 @@ test("warn is the default: a changed tool works and is flagged everywhere until 
   const tools = await runJson<{ id: string; changed?: string }[]>(["tools", "chaos"], options);
   expect(tools.filter(({ changed }) => changed !== undefined)).toMatchObject([{ id: "chaos:echo", changed: "open" }]);
   expect(readFileSync(join(home.path, "daemon.log"), "utf8")).toMatch(/"review":"pml review chaos:echo"/);
-  await runJson(["review", "chaos:echo", "--accept"], options);
+  await decideReviews(home.path, "chaos:echo", "accepted");
   expect(await runJson(["status"], options)).toMatchObject({ changedTools: 0 });
 });
 

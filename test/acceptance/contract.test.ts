@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/contract/routes.ts";
 import { tools } from "../../src/contract/tools.ts";
-import { readDaemonAddress, readDecisionKey } from "../../src/daemon/daemon-file.ts";
+import type { PersonAddress } from "../../src/daemon/daemon-file.ts";
 import { isOwned } from "../../src/db/owner-lock.ts";
 import { ContractWalk } from "../support/contract-walk.ts";
+import { reachAsPerson } from "../support/decide.ts";
 import { makeFolder } from "../support/folder.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { startLoginServer } from "../support/login-server.ts";
@@ -27,7 +28,7 @@ let stack: AsyncDisposableStack;
 let home: GatewayHome;
 let walk: ContractWalk;
 let connected: TestClient;
-let key: string;
+let address: PersonAddress;
 let echoFile: string;
 
 beforeAll(async () => {
@@ -49,9 +50,7 @@ beforeAll(async () => {
   home = stack.use(await startGateway(mcpServers, { config }));
   await home.ready("counting", "chaos");
   connected = stack.use(await connectClient(home.path, { transport: "http", era: "auto" }));
-  const address = readDaemonAddress(home.path);
-  key = readDecisionKey(home.path) ?? "";
-  if (address === undefined) throw new Error("no daemon runs");
+  address = await reachAsPerson(home.path);
   walk = new ContractWalk(address, connected.client);
 });
 afterAll(() => stack.disposeAsync());
@@ -145,8 +144,6 @@ test("the other tools of PML answer as the contract declares", async () => {
   expect([...walk.seenTools].toSorted()).toEqual(Object.keys(tools).toSorted());
 });
 
-const asPerson = (): Record<string, string> => ({ "X-PML-Decision-Key": key });
-
 async function walkApprovals(): Promise<void> {
   const { approval } = await run({ code: "return await mcp.counting.put({ key: 'h' })" });
   const params = { id: approval.id };
@@ -155,14 +152,13 @@ async function walkApprovals(): Promise<void> {
   await walk.route("getApproval", { params: { id: "apr_none" }, status: 409 });
   await walk.route("showApprovalPage", { params });
   await walk.route("answerApprovalPage", { params, body: "key=wrong", status: 403 });
-  await walk.route("answerApprovalPage", { params, body: `key=${key}` });
+  await walk.route("answerApprovalPage", { params, body: `key=${address.decisionKey}` });
   const body = { decision: "approve", via: "cli", remember: { days: 2 } };
-  await walk.route("decideApproval", { params, body, status: 403 });
-  await walk.route("decideApproval", { params, body: { decision: "perhaps" }, headers: asPerson(), status: 409 });
-  await walk.route("decideApproval", { params, body, headers: asPerson() });
+  await walk.route("decideApproval", { params, body: { decision: "perhaps" }, status: 409 });
+  await walk.route("decideApproval", { params, body });
   await walk.route("listInbox", { query: { all: "true" } });
   const [rule] = await walk.route<{ id: string }[]>("listRules");
-  await walk.route("removeRule", { params: { id: rule?.id ?? "" }, headers: asPerson() });
+  await walk.route("removeRule", { params: { id: rule?.id ?? "" } });
   await walk.route("testRules", { query: { tool: "counting:put" } });
   await walk.route("testRules", { query: { tool: "no:such" }, status: 409 });
 }
@@ -229,9 +225,8 @@ test("every route answers as the contract declares, failures included", { timeou
   await walk.route("importMemory", { body: await walk.route<string>("exportMemory") });
   await walk.route("importMemory", { body: "no export", status: 409 });
 
-  const address = readDaemonAddress(home.path);
-  const old = await fetch(new URL("/api/runs", address?.url), {
-    headers: { Authorization: `Bearer ${address?.token}` },
+  const old = await fetch(new URL("/api/runs", address.url), {
+    headers: { Authorization: `Bearer ${address.token}` },
   });
   expect([old.status, await old.json()]).toMatchObject([
     404,

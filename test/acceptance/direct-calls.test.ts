@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
+import { approve } from "../support/decide.ts";
 import { call } from "../support/gateway-home.ts";
 import { clientKinds, connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
@@ -46,7 +47,7 @@ describe("a tool that an agent calls itself", () => {
     const [id = ""] = APPROVAL.exec(asked.text) ?? [];
     expect((await put("one")).text).toContain(id);
     expect(await runJson(["inbox", id], { home })).toMatchObject({ intent: "call counting:put directly" });
-    await runJson(["approve", id], { home });
+    await approve(home, id);
     expect((await put("other")).isError).toBe(true);
     expect(await put("one")).toMatchObject({ isError: false });
     expect((await put("one")).isError).toBe(true);

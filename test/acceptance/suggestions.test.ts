@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
+import { approve } from "../support/decide.ts";
 import { execute, type Executed } from "../support/execute.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";
 import { runJson, until } from "../support/pml.ts";
@@ -312,7 +313,7 @@ describe("an intent with context", () => {
     const writes = `return (await mcp.counting.add({ key: args.key })).count`;
     const intent = "write a line into the logbook";
     const asked = await run({ intent, code: writes, args: { key: "first" } });
-    await runJson(["approve", asked.approval?.id ?? ""], { home: scene.home.path });
+    await approve(scene.home.path, asked.approval?.id);
     await run({ intent, continue_workflow: { workflow_id: asked.workflowId } });
     const unasked = await run({ intent, context: { key: "second" } });
     expect(unasked).toMatchObject({ status: "suggestions", reason: expect.stringContaining("counting:add") });

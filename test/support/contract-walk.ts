@@ -2,10 +2,10 @@ import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
 import type { z } from "zod";
 import { httpFailure, toolFailure } from "../../src/contract/error.ts";
-import { fillPath, type RouteContract } from "../../src/contract/route.ts";
+import { DECISION_KEY_HEADER, fillPath, type RouteContract } from "../../src/contract/route.ts";
 import { routes } from "../../src/contract/routes.ts";
 import { type ToolName, tools } from "../../src/contract/tools.ts";
-import type { DaemonAddress } from "../../src/daemon/daemon-file.ts";
+import type { PersonAddress } from "../../src/daemon/daemon-file.ts";
 
 export type RouteName = keyof typeof routes;
 
@@ -13,7 +13,6 @@ interface WalkedRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
   /** The expected status; the one of success if left out. */
   readonly status?: number;
 }
@@ -37,18 +36,19 @@ function expectDeclared({ failures = {} }: RouteContract, status: number): void 
 export class ContractWalk {
   readonly seenRoutes = new Set<RouteName>();
   readonly seenTools = new Set<ToolName>();
-  readonly #address: DaemonAddress;
+  readonly #address: PersonAddress;
   readonly #client: Client;
 
-  constructor(address: DaemonAddress, client: Client) {
+  constructor(address: PersonAddress, client: Client) {
     this.#address = address;
     this.#client = client;
   }
 
-  /** Returns the data, document or text of the answer. */
+  /** Returns the data, document or text of the answer. A route that decides must refuse the token alone first. */
   async route<T = unknown>(name: RouteName, request: WalkedRequest = {}): Promise<T> {
     const contract: RouteContract = routes[name];
-    const response = await this.#send(contract, request);
+    if (contract.decisionKey === true) await this.#expectRefusal(contract, request);
+    const response = await this.#send(contract, request, { [DECISION_KEY_HEADER]: this.#address.decisionKey });
     const text = await response.text();
     const wanted = request.status ?? contract.status ?? 200;
     if (response.status !== wanted) throw new Error(`${name} answers ${response.status}: ${text}`);
@@ -75,14 +75,23 @@ export class ContractWalk {
     return value as T;
   }
 
-  #send({ method, path, body: declared }: RouteContract, request: WalkedRequest): Promise<Response> {
-    const { params = {}, query = {}, body, headers } = request;
+  async #expectRefusal(contract: RouteContract, request: WalkedRequest): Promise<void> {
+    const { status } = await this.#send(contract, request, {});
+    if (status !== 403) throw new Error(`${contract.path} answers ${status} to the token alone`);
+  }
+
+  #send(
+    { method, path, body: declared }: RouteContract,
+    request: WalkedRequest,
+    proof: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const { params = {}, query = {}, body } = request;
     const url = new URL(fillPath(path, params), this.#address.url);
     url.search = new URLSearchParams(query).toString();
     const type = typeof declared === "string" ? declared : "application/json";
     return fetch(url, {
       method,
-      headers: { Authorization: `Bearer ${this.#address.token}`, "Content-Type": type, ...headers },
+      headers: { Authorization: `Bearer ${this.#address.token}`, "Content-Type": type, ...proof },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
   }

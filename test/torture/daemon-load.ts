@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { uploadToDaemon } from "../../src/daemon/daemon-client.ts";
-import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import { readPersonAddress } from "../../src/daemon/daemon-file.ts";
 import { PmlError } from "../../src/base/errors.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeSmallExport } from "./small-export.ts";
@@ -71,7 +71,7 @@ export class Importer {
 
   async #work(home: string, path: string): Promise<void> {
     while (!this.#stopping && this.errors.length === 0) {
-      const address = readDaemonAddress(home);
+      const address = readPersonAddress(home);
       const id = writeSmallExport(path);
       try {
         if (address === undefined) throw new Error("no daemon has come up yet");

@@ -18,7 +18,8 @@ export const approve: Command = {
   ],
   async run(input): Promise<Answer> {
     const remember = readRemember(input.options);
-    const data = await decide(input, { decision: "approve", remember });
+    const question = remember === undefined ? "Let it run once?" : "Let it run, and do not ask again for this program?";
+    const data = await decide(input, question, { decision: "approve", remember });
     const { approval, rules } = data;
     return {
       data,

@@ -6,10 +6,11 @@ import type { NameSuggestion } from "../../contract/curation.ts";
 import type { Answered } from "../../contract/route.ts";
 import type { Sent } from "../../contract/wire.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import type { DaemonAddress } from "../../daemon/daemon-file.ts";
+import type { PersonAddress } from "../../daemon/daemon-file.ts";
 import { EXIT, PmlError } from "../../base/errors.ts";
+import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input, OptionValues } from "../command.ts";
-import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { noStartOption } from "../daemon-access.ts";
 import { decideNames, type NameDecisions } from "../decide-names.ts";
 import { oneLine } from "../inbox-item.ts";
 import { formatPairs, formatTable } from "../table.ts";
@@ -34,7 +35,7 @@ export const curate: Command = {
   ],
   async run(input): Promise<Answer> {
     const { options } = input;
-    const daemon = await reachDaemon(input);
+    const daemon = await reachAsPerson(input);
     if (options["stats"] === true) return showStats(daemon);
     if (options["apply"] !== undefined)
       return apply(daemon, { renames: readRenames(String(options["apply"])), rejects: [] });
@@ -62,7 +63,7 @@ function toRequest({ all, ns, minUsage, dryRun, minConfidence }: OptionValues): 
   };
 }
 
-async function suggest(daemon: DaemonAddress, { options, terminal }: Input): Promise<Answer> {
+async function suggest(daemon: PersonAddress, { options, terminal }: Input): Promise<Answer> {
   const data = await callDaemon(daemon, routes.suggestNames, { body: toRequest(options) });
   const { suggestions, warnings } = data;
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !terminal.options.json;
@@ -90,7 +91,7 @@ function formatSuggestions(suggestions: readonly NameSuggestion[]): string {
   );
 }
 
-async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answer> {
+async function auto(daemon: PersonAddress, options: OptionValues): Promise<Answer> {
   const data = await callDaemon(daemon, routes.applySureNames, { body: toRequest(options) });
   const waiting = data.waiting.length === 0 ? [] : [`${data.waiting.length} are left for you: pml curate`];
   return {
@@ -101,7 +102,7 @@ async function auto(daemon: DaemonAddress, options: OptionValues): Promise<Answe
   };
 }
 
-async function apply(daemon: DaemonAddress, decisions: NameDecisions): Promise<Answer> {
+async function apply(daemon: PersonAddress, decisions: NameDecisions): Promise<Answer> {
   const data = await callDaemon(daemon, routes.decideNames, { body: decisions });
   const rejected = data.rejected.map((id) => `✓ ${id} will not be proposed this name again`);
   return { data, text: [formatApplied(data), ...rejected].filter(Boolean).join("\n"), ...exitOf(data) };
@@ -139,7 +140,7 @@ function readJson(path: string): unknown {
   }
 }
 
-async function showStats(daemon: DaemonAddress): Promise<Answer> {
+async function showStats(daemon: PersonAddress): Promise<Answer> {
   const { stats } = await callDaemon(daemon, routes.getCuration);
   const { acceptanceRate: rate, ...counts } = stats;
   const pairs = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));

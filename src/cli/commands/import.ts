@@ -6,8 +6,9 @@ import { environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { ImportResult } from "../../contract/status.ts";
+import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input } from "../command.ts";
-import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { noStartOption } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
 
 export const importCommand: Command = {
@@ -56,7 +57,7 @@ export const importCommand: Command = {
 async function importFile(path: string, input: Input): Promise<ImportResult> {
   const { pg } = input.options;
   if (typeof pg === "string") return importIntoServer(pg, path, input);
-  return uploadToDaemon(await reachDaemon(input), routes.importMemory, createReadStream(path));
+  return uploadToDaemon(await reachAsPerson(input), routes.importMemory, createReadStream(path));
 }
 
 /** Imports without a daemon, with the same checks. */

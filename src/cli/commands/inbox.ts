@@ -64,7 +64,7 @@ function nextCommands(items: readonly InboxItem[], names: readonly unknown[]): s
   ];
 }
 
-function describe(approval: SentApproval): string {
+export function describe(approval: SentApproval): string {
   const { id, state, intent, capability, tools, reasons, createdAt, expiresAt, input, code, reason } = approval;
   const decided = approval.decidedBy === undefined ? "" : `, by ${approval.decidedBy} (${approval.decidedVia})`;
   const pairs = formatPairs({

@@ -1,7 +1,8 @@
 import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
+import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command } from "../command.ts";
-import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { noStartOption } from "../daemon-access.ts";
 import { openBrowser } from "../open-browser.ts";
 
 export const login: Command = {
@@ -13,7 +14,7 @@ export const login: Command = {
   options: [{ flags: "--no-browser", description: "only print the address" }, noStartOption],
   async run(input): Promise<Answer> {
     const [server = ""] = input.args;
-    const daemon = await reachDaemon(input);
+    const daemon = await reachAsPerson(input);
     const { id, url, seconds } = await callDaemon(daemon, routes.beginLogin, { body: { server } });
     input.terminal.say(`Open this address within ${Math.round(seconds / 60)} minutes and say yes:\n${url}`);
     if (process.stdout.isTTY && input.options["browser"] !== false) openBrowser(url);

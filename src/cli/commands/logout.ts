@@ -1,7 +1,8 @@
 import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
+import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command } from "../command.ts";
-import { noStartOption, reachDaemon } from "../daemon-access.ts";
+import { noStartOption } from "../daemon-access.ts";
 
 export const logout: Command = {
   name: "logout",
@@ -12,7 +13,7 @@ export const logout: Command = {
   options: [noStartOption],
   async run(input): Promise<Answer> {
     const [server = ""] = input.args;
-    const daemon = await reachDaemon(input);
+    const daemon = await reachAsPerson(input);
     const { ended } = await callDaemon(daemon, routes.endLogin, { body: { server } });
     const text = ended ? `Logged out of ${server}` : `There was no login to ${server}`;
     return { data: { server, loggedOut: ended }, text };

@@ -12,7 +12,7 @@ export const refuse: Command = {
   options: [{ flags: "--reason <text>", description: "goes back to the agent" }, noStartOption],
   async run(input): Promise<Answer> {
     const reason = input.options["reason"];
-    const data = await decide(input, {
+    const data = await decide(input, "Refuse it?", {
       decision: "refuse",
       ...(typeof reason === "string" ? { reason } : {}),
     });

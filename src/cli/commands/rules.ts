@@ -2,7 +2,7 @@ import { routes } from "../../contract/routes.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import { EXIT, PmlError } from "../../base/errors.ts";
-import { doAsPerson } from "../as-person.ts";
+import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { formatTime, oneLine } from "../inbox-item.ts";
@@ -46,7 +46,7 @@ async function listRules(daemon: DaemonAddress): Promise<Answer> {
 }
 
 async function removeRule(input: Input, id: string): Promise<Answer> {
-  const data = await doAsPerson(input, routes.removeRule, { params: { id } });
+  const data = await callDaemon(await reachAsPerson(input), routes.removeRule, { params: { id } });
   return { data, text: `Removed ${id}: ${oneLine(data.tool)} asks again` };
 }
 
