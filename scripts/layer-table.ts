@@ -98,6 +98,7 @@ export const LAYERS: readonly Layer[] = [
     files: ["src/app/"],
     uses: [
       "contract",
+      "analysis",
       "config",
       "secrets",
       "db",

@@ -3,34 +3,48 @@ import { assembleStructure } from "./assemble-structure.ts";
 import { findFreeNames } from "./free-names.ts";
 import { inferParameters } from "./infer-parameters.ts";
 import { declareNames, instrument, OuterRanges } from "./instrument.ts";
-import { type ParsedProgram, parseProgram, WRAPPER_START } from "./parse-program.ts";
+import { type ParsedProgram, parseProgram } from "./parse-program.ts";
 import type { ProgramProblem } from "./problem.ts";
 import { ProgramHash } from "./program-hash.ts";
 import { Refusals } from "./refusals.ts";
 import { Scopes } from "./scopes.ts";
-import { SourceText } from "./source-text.ts";
+import type { SourceText } from "./source-text.ts";
 import { StaticStructureBuilder } from "./static-structure-builder.ts";
 import { TypeStripper } from "./strip-types.ts";
-import type { AnalysisOutcome, InstrumentedProgram, ToolCatalogue } from "./structure.ts";
+import { createInstrumented, submittedText } from "./instrumented-program.ts";
+import type { AnalysisOutcome, ToolCatalogue } from "./structure.ts";
 import { traverse } from "./syntax-tree.ts";
 import { TextEdits } from "./text-edits.ts";
 import { TypeNotes } from "./type-notes.ts";
 import { ValueFlow } from "./value-flow.ts";
 import type { Site } from "./values.ts";
 
-/** Analyses a program before it runs: its calls and branches, parameters and hash, and the JavaScript to run. */
-export function analyseProgram(program: string, catalogue: ToolCatalogue): AnalysisOutcome {
-  const source = new SourceText(program, WRAPPER_START.length);
+/**
+ * Analyses a program before it runs: its calls and branches, parameters and hash, and the JavaScript to run. Throws
+ * `TypesTooLarge` where its types exceed the output.
+ */
+export function analyseProgram(
+  program: string,
+  catalogue: ToolCatalogue,
+  maxOutputBytes = DEFAULT_OUTPUT_BYTES,
+): AnalysisOutcome {
+  const source = submittedText(program);
   const outcome = parseProgram(program);
   if (outcome.kind === "problem") return toSyntaxError(outcome.problem, source);
-  return analyse(outcome.program, source, catalogue);
+  return analyse(outcome.program, source, { catalogue, notes: new TypeNotes(maxOutputBytes) });
 }
 
-function analyse(parsed: ParsedProgram, source: SourceText, catalogue: ToolCatalogue): AnalysisOutcome {
+const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
+
+interface AnalysisParts {
+  readonly catalogue: ToolCatalogue;
+  readonly notes: TypeNotes;
+}
+
+function analyse(parsed: ParsedProgram, source: SourceText, { catalogue, notes }: AnalysisParts): AnalysisOutcome {
   const edits = new TextEdits();
   const scopes = new Scopes();
   const types = new TypeStripper(parsed.text, parsed.comments, edits);
-  const notes = new TypeNotes();
   const hash = new ProgramHash();
   const refusals = new Refusals();
   const outer = new OuterRanges();
@@ -61,7 +75,7 @@ function analyse(parsed: ParsedProgram, source: SourceText, catalogue: ToolCatal
       tools: namesOf(sites, "task"),
       capabilities: namesOf(sites, "capability"),
       hasDynamicCalls: sites.some(({ kind }) => kind === "dynamic"),
-      instrumented: applyEdits(parsed.text, edits, source),
+      instrumented: createInstrumented(edits.apply(parsed.text), source),
     },
   };
 }
@@ -69,18 +83,6 @@ function analyse(parsed: ParsedProgram, source: SourceText, catalogue: ToolCatal
 function namesOf(sites: readonly Site[], kind: Site["kind"]): string[] {
   const names = sites.flatMap((site) => (site.kind === kind && site.name !== undefined ? [site.name] : []));
   return [...new Set(names)].toSorted();
-}
-
-function applyEdits(text: string, edits: TextEdits, source: SourceText): InstrumentedProgram {
-  const edited = edits.apply(text);
-  let lines: SourceText | undefined;
-  return {
-    code: edited.text,
-    originalPosition(line, column) {
-      lines ??= new SourceText(edited.text);
-      return source.position(edited.originalOffset(lines.offset({ line, column })));
-    },
-  };
 }
 
 function toSyntaxError({ offset, message, hint }: ProgramProblem, source: SourceText): AnalysisOutcome {

@@ -5,10 +5,11 @@ import { createParameter, findOrCreate, type Parameter, toObjectSchema } from ".
 import { observeUse, type ParameterSources } from "./parameter-use.ts";
 import type { Node } from "./syntax-tree.ts";
 import type { TypeNotes } from "./type-notes.ts";
-import { allowsUndefined, membersOf, toSchema } from "./type-schema.ts";
+import { allowsUndefined, enterType, membersOf, OUTERMOST, toSchema } from "./type-schema.ts";
 import { type ParameterFact, valueOf } from "./value-flow.ts";
 
-const MAX_DEPTH = 20;
+/** About the size of a member in the schema, without its name. */
+const MEMBER_BYTES = 20;
 
 /**
  * Infers the JSON Schema of `args` from stated types, from the schemas of the tools that get its parts, and from use.
@@ -61,17 +62,19 @@ function addPattern(parameter: Parameter, pattern: Node, notes: TypeNotes): void
 }
 
 /** Applies a stated type to a parameter, member by member for an object type. */
-function applyStatedType(parameter: Parameter, type: TSType, notes: TypeNotes, depth = 0): void {
-  const members = depth > MAX_DEPTH ? undefined : membersOf(type, notes);
-  if (members === undefined) {
-    parameter.stated ??= toSchema(type, notes);
+function applyStatedType(parameter: Parameter, type: TSType, notes: TypeNotes, place = OUTERMOST): void {
+  const inner = enterType(type, notes, place);
+  const members = inner && membersOf(type, notes);
+  if (members === undefined || inner === undefined) {
+    parameter.stated ??= toSchema(type, notes, place);
     parameter.optional ||= allowsUndefined(type);
     return;
   }
   for (const { name, optional, type: memberType } of members) {
+    notes.spend(MEMBER_BYTES + name.length);
     const member = findOrCreate(parameter, [name]);
     if (optional) member.optional = true;
     else member.demanded = true;
-    if (memberType !== undefined) applyStatedType(member, memberType, notes, depth + 1);
+    if (memberType !== undefined) applyStatedType(member, memberType, notes, inner);
   }
 }

@@ -2,7 +2,7 @@ import { isActive } from "./activity.ts";
 import { caseOutcome, neededOutcome } from "./branch-flow.ts";
 import type { DraftNode } from "./draft.ts";
 import { findIteration } from "./iteration.ts";
-import { WRAPPER_START } from "./parse-program.ts";
+import { WRAPPER_START } from "./source-text.ts";
 import type { Scopes } from "./scopes.ts";
 import type { SourceText } from "./source-text.ts";
 import {

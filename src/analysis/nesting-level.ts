@@ -13,6 +13,8 @@ export const ANGLE = 4;
 export const MAX_LINE = 4e8;
 /** Tighter limit for the full check, whose errors cost more. */
 export const MAX_CHECKED_LINE = 4e7;
+/** Longest program that is checked in full: for each error the parser searches the text from its beginning. */
+export const MAX_CHECKED_LENGTH = 64 * 1024;
 
 export interface NestingProblem {
   readonly offset: number;

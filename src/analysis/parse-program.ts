@@ -1,11 +1,10 @@
 import type { BlockStatement, Comment, Node, OxcError, Statement } from "oxc-parser";
-import { MAX_CHECKED_LINE, MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
+import { MAX_CHECKED_LENGTH, MAX_CHECKED_LINE, MAX_NESTING, type NestingProblem } from "./nesting-level.ts";
 import { scanNesting } from "./nesting.ts";
 import { parseText } from "./parse-tree.ts";
 import type { ProgramProblem } from "./problem.ts";
+import { WRAPPER_START } from "./source-text.ts";
 
-/** The inner block lets a program declare any name, `args` too. */
-export const WRAPPER_START = 'async (args, __pml) => {"use strict";{';
 const WRAPPER_END = "\n}}";
 
 export interface ParsedProgram {
@@ -28,7 +27,7 @@ export function parseProgram(source: string): ParseOutcome {
     lang: "ts",
     sourceType: "module",
     preserveParens: true,
-    showSemanticErrors: longestLine <= MAX_CHECKED_LINE,
+    showSemanticErrors: longestLine <= MAX_CHECKED_LINE && source.length <= MAX_CHECKED_LENGTH,
   });
   const statements = program.body;
   const [error] = errors;

@@ -3,6 +3,9 @@ import type { SourceRange } from "./structure.ts";
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 const MAX_EXCERPT = 200;
 
+/** Precedes a program when it is parsed. The inner block lets a program declare any name, `args` too. */
+export const WRAPPER_START = 'async (args, __pml) => {"use strict";{';
+
 export interface Position {
   readonly line: number;
   readonly column: number;

@@ -1,4 +1,5 @@
 import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { UneditedRuns } from "./text-edits.ts";
 
 /** A range of the submitted program; lines count from 1, columns from 0, offsets in UTF-16 units. */
 export interface SourceRange {
@@ -78,6 +79,8 @@ export interface ToolCatalogue {
 export interface InstrumentedProgram {
   /** An expression that evaluates to `async (args, __pml) => …`. */
   readonly code: string;
+  /** The ranges of the submitted text that `code` has unchanged. */
+  readonly runs: UneditedRuns;
   /** Maps a position in `code` (line from 1, column from 0) to the submitted text. */
   readonly originalPosition: (line: number, column: number) => { readonly line: number; readonly column: number };
 }

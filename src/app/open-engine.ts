@@ -9,7 +9,8 @@ import type { DatabaseClient } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import type { Suggest } from "../discovery/suggest.ts";
 import type { EventBus } from "../base/events.ts";
-import { AnalysedPrograms } from "../execution/analysed-programs.ts";
+import { AnalysisThread } from "../analysis/analysis-thread.ts";
+import { AnalysedPrograms, type Analyser } from "../execution/analysed-programs.ts";
 import { Programs } from "../execution/programs.ts";
 import { Engine } from "../execution/run-engine.ts";
 import { openRunKeeper } from "../execution/run-keeper.ts";
@@ -58,7 +59,12 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
-  const analysed = new AnalysedPrograms(tools, signing);
+  const thread = stack.use(new AnalysisThread(() => config.analysis));
+  const analyser: Analyser = {
+    limits: () => ({ ...config.analysis, maxCodeBytes: config.sandbox.maxCodeBytes }),
+    analyse: (code, known) => thread.analyse(code, known),
+  };
+  const analysed = new AnalysedPrograms(tools, analyser, signing);
   const naming = (): typeof config.naming => config.naming;
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });

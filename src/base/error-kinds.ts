@@ -162,6 +162,11 @@ export const ERRORS = {
     exit: EXIT.usage,
     meaning: "Arguments of one of PML's own tools, or of a program, are missing or of the wrong type.",
   },
+  limit_exceeded: {
+    id: "PML-E3017",
+    exit: EXIT.failed,
+    meaning: "A text, value or piece of work is larger than a limit. The message names the limit and its setting.",
+  },
   dag_invalid: {
     id: "PML-E3008",
     exit: EXIT.usage,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
+import { analysisSchema } from "./analysis-schema.ts";
 import { curationSchema } from "./curation-schema.ts";
 import { discoverySchema } from "./discovery-schema.ts";
 import { authSchema, limitsSchema } from "./edge-schema.ts";
@@ -215,6 +216,7 @@ export const configSchema = z.strictObject({
     .describe("Retention of runs. Memory learned from them is not deleted."),
   curation: curationSchema.prefault({}).describe("Names for what agents did not name."),
   naming: namingSchema.prefault({}).describe("Names of capabilities."),
+  analysis: analysisSchema.prefault({}).describe("Limits for reading what others wrote, before anything runs."),
   sandbox: sandboxSchema.prefault({}).describe("Where programs run, and what they may use up."),
   discovery: discoverySchema.prefault({}).describe("How tools and capabilities are found."),
   secrets: z

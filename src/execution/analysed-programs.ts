@@ -1,5 +1,5 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { analyseProgram } from "../analysis/analyse-program.ts";
+import type { AnalysisLimits, LimitedOutcome, VersionedCatalogue } from "../analysis/analysis-thread.ts";
 import type { AnalysedProgram, SyntaxProblem } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
 import { NO_SIGNING, type Signing } from "../registry/signature.ts";
@@ -20,31 +20,45 @@ export class SyntaxFailure extends Error {
 }
 
 const MAX_ANALYSED = 500;
+/** Longer programs are analysed again each time: a cache of them would take the memory of all others. */
+const LONGEST_CACHED = 64 * 1024;
+
+/** Reads programs of others, within limits. */
+export interface Analyser {
+  readonly limits: () => AnalysisLimits & { readonly maxCodeBytes: number };
+  analyse(code: string, catalogue: VersionedCatalogue): Promise<LimitedOutcome>;
+}
 
 /** Caches analysed programs by their text and the version of the tool directory. */
 export class AnalysedPrograms {
   readonly #tools: Catalogue;
+  readonly #analyser: Analyser;
   readonly #signing: Signing;
   readonly #known = new BoundedMap<string, AnalysedProgram>(MAX_ANALYSED);
 
-  constructor(tools: Catalogue, signing: Signing = NO_SIGNING) {
+  constructor(tools: Catalogue, analyser: Analyser, signing: Signing = NO_SIGNING) {
     this.#tools = tools;
+    this.#analyser = analyser;
     this.#signing = signing;
   }
 
-  analyse(code: string): AnalysedProgram {
+  async analyse(code: string): Promise<AnalysedProgram> {
     const key = `${this.#tools.version} ${code}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const outcome = analyseProgram(code, this.#tools);
+    const limits = this.#analyser.limits();
+    const bytes = Buffer.byteLength(code);
+    if (bytes > limits.maxCodeBytes) throw codeTooLarge(bytes, limits.maxCodeBytes);
+    const outcome = await this.#analyser.analyse(code, this.#tools);
+    if (outcome.kind === "limit") throw analysisExceeded(outcome.limit, limits[outcome.limit]);
     if (outcome.kind === "syntax_error") throw new SyntaxFailure(outcome.problem);
-    this.#known.set(key, outcome.program);
+    if (code.length <= LONGEST_CACHED) this.#known.set(key, outcome.program);
     return outcome.program;
   }
 
   /** Prepares a program for storage, with secrets redacted. */
-  describe(code: string): PreparedSource {
-    const program = this.analyse(code);
+  async describe(code: string): Promise<PreparedSource> {
+    const program = await this.analyse(code);
     return this.sign({
       source: { type: "code", code: redactText(code) },
       sourceHash: program.hash,
@@ -70,14 +84,14 @@ export class AnalysedPrograms {
   }
 
   /** Prepares a program that is saved without running; throws if it contains a secret or cannot be parsed. */
-  prepare(code: string): PreparedSource {
+  async prepare(code: string): Promise<PreparedSource> {
     if (looksSecret(code)) {
       throw new PmlError("arguments_invalid", "The program seems to contain a secret", {
         hint: "Pass secrets in args, or give them to the server in its configuration.",
       });
     }
     try {
-      return this.describe(code);
+      return await this.describe(code);
     } catch (error) {
       if (!(error instanceof SyntaxFailure)) throw error;
       const { message, line, column, excerpt } = error.problem;
@@ -86,6 +100,29 @@ export class AnalysedPrograms {
       });
     }
   }
+}
+
+const EXCEEDED: Readonly<Record<keyof AnalysisLimits, (limit: string) => string>> = {
+  maxMillis: (limit) => `Reading the program took longer than ${limit} ms`,
+  maxHeapMb: (limit) => `Reading the program needed more than ${limit} MB`,
+  maxOutputBytes: (limit) => `The calls, branches and parameters of the program take more than ${limit} bytes`,
+};
+
+function analysisExceeded(limit: keyof AnalysisLimits, most: number): PmlError {
+  const key = `analysis.${limit}`;
+  return new PmlError("limit_exceeded", `${EXCEEDED[limit](most.toLocaleString("en-US"))} (${key})`, {
+    hint: `Split the program, or simplify its types; a person can raise ${key}.`,
+    details: { limit: key, most },
+  });
+}
+
+function codeTooLarge(bytes: number, most: number): PmlError {
+  const key = "sandbox.maxCodeBytes";
+  const [found, limit] = [bytes.toLocaleString("en-US"), most.toLocaleString("en-US")];
+  return new PmlError("limit_exceeded", `The program has ${found} bytes, more than ${limit} bytes (${key})`, {
+    hint: `Pass data in args instead of code; a person can raise ${key}.`,
+    details: { limit: key, most },
+  });
 }
 
 function toolNotFound(id: string, { tools }: Catalogue): PmlError {

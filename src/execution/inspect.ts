@@ -69,7 +69,7 @@ export class Inspector {
     this.#options = options;
   }
 
-  parametersOf(code: string): JsonSchema {
+  parametersOf(code: string): Promise<JsonSchema> {
     return this.#options.programs.parametersOf(code);
   }
 

@@ -67,9 +67,9 @@ export class Programs {
   }
 
   /** Parameters of a program; empty for a syntax error, which the run reports. */
-  parametersOf(code: string): JsonSchema {
+  async parametersOf(code: string): Promise<JsonSchema> {
     try {
-      return this.#options.analysed.analyse(code).parameters;
+      return (await this.#options.analysed.analyse(code)).parameters;
     } catch (error) {
       if (error instanceof SyntaxFailure) return {};
       throw error;
@@ -78,8 +78,8 @@ export class Programs {
 
   async fromCode(asker: Asker, code: string, wanted: NewProgram): Promise<Runnable> {
     const { analysed } = this.#options;
-    const program = analysed.analyse(code);
-    const { capability, notices } = await this.#ensure(asker, wanted, analysed.describe(code));
+    const program = await analysed.analyse(code);
+    const { capability, notices } = await this.#ensure(asker, wanted, await analysed.describe(code));
     const warnings = looksSecret(code) ? [SECRET_WARNING] : [];
     return { capability, structure: program.structure, body: { kind: "code", program }, warnings, notices };
   }
@@ -104,7 +104,7 @@ export class Programs {
   /** A tool with some of its arguments preset. */
   async fromTool(asker: Asker, used: PresetTool, wanted: NewProgram): Promise<Runnable> {
     const { capability, notices } = await this.#ensure(asker, wanted, this.#options.analysed.describeTool(used));
-    return { ...this.toRunnable(capability), notices };
+    return { ...(await this.toRunnable(capability)), notices };
   }
 
   /** Finds the capability by the name, already resolved or not, that an agent or a person gave. */
@@ -114,7 +114,7 @@ export class Programs {
     this.#logAlias(resolved);
     const notices = warning === undefined ? [] : [warning];
     if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
-    return { ...this.toRunnable(capability), notices };
+    return { ...(await this.toRunnable(capability)), notices };
   }
 
   /** Resolves the name in a program's call, in the version it is pinned to. */
@@ -130,13 +130,13 @@ export class Programs {
     return this.toRunnable(capability);
   }
 
-  toRunnable(capability: Capability): Runnable {
+  async toRunnable(capability: Capability): Promise<Runnable> {
     const { source } = capability;
     const structure = capability.structure;
     const common = { capability, warnings: [], notices: [] };
     switch (source.type) {
       case "code": {
-        const program = this.#options.analysed.analyse(source.code);
+        const program = await this.#options.analysed.analyse(source.code);
         return { ...common, structure: program.structure, body: { kind: "code", program } };
       }
       case "dag":

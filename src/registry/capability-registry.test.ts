@@ -3,12 +3,13 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import type { DatabaseClient } from "../db/client.ts";
+import { inThread } from "../../test/support/analyser.ts";
 import { AnalysedPrograms } from "../execution/analysed-programs.ts";
 import { CapabilityRegistry } from "./capability-registry.ts";
 import { type Asker, OWNER } from "./scope.ts";
 
 const noTools = { ...indexTools([]), version: 1, onChange: () => () => undefined };
-const analysed = new AnalysedPrograms(noTools);
+const analysed = new AnalysedPrograms(noTools, inThread);
 
 function openRegistry({ db }: DatabaseClient, policy: Partial<{ strict: boolean; reserveDays: number }> = {}) {
   return new CapabilityRegistry({

@@ -32,8 +32,8 @@ import { insertDependencies } from "./version-store.ts";
 export interface RegistryOptions {
   readonly db: Db;
   readonly policy: () => NamePolicy;
-  /** Analyses a program; throws if it cannot be stored. */
-  readonly prepare: (code: string) => PreparedSource;
+  /** Analyses a program; rejects if it cannot be stored. */
+  readonly prepare: (code: string) => Promise<PreparedSource>;
 }
 
 type RequestOf<Method extends keyof Registry> = Parameters<Registry[Method]>[1];
@@ -179,7 +179,7 @@ export class CapabilityRegistry implements Registry {
   }
 
   async update(asker: Asker, { name, code, ...rest }: RequestOf<"update">): Promise<ChangeOutcome> {
-    const prepared = this.#options.prepare(code);
+    const prepared = await this.#options.prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
     return this.#change(asker, async (tx) => {
       const record = await getOwnRecord(tx, asker, name);
@@ -190,7 +190,7 @@ export class CapabilityRegistry implements Registry {
 
   async save(asker: Asker, { code, forkedFrom, ...naming }: RequestOf<"save">): Promise<ChangeOutcome> {
     const { policy, prepare } = this.#options;
-    const prepared = prepare(code);
+    const prepared = await prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
     return this.#change(asker, async (tx) => {
       const versionTag = naming.versionTag === undefined ? {} : { versionTag: checkVersionTag(naming.versionTag) };

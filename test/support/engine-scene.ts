@@ -5,6 +5,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { OWNER, type Scope } from "../../src/registry/scope.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { createEventBus } from "../../src/base/events.ts";
+import { inThread } from "./analyser.ts";
 import { AnalysedPrograms } from "../../src/execution/analysed-programs.ts";
 import { CapabilityRegistry } from "../../src/registry/capability-registry.ts";
 import { Programs } from "../../src/execution/programs.ts";
@@ -75,7 +76,7 @@ export async function createEngineScene(
   const permissions = await createPermissions({ client, events: createEventBus(), config });
   const tools = createDirectory();
   const { db } = client;
-  const analysed = new AnalysedPrograms(tools);
+  const analysed = new AnalysedPrograms(tools, inThread);
   const naming = (): typeof config.naming => config.naming;
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });

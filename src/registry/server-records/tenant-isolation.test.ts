@@ -9,6 +9,7 @@ import type { Asker } from "../scope.ts";
 import { NO_SIGNING } from "../signature.ts";
 import type { DatabaseClient, Db } from "../../db/client.ts";
 import { PmlError } from "../../base/errors.ts";
+import { inThread } from "../../../test/support/analyser.ts";
 import { AnalysedPrograms } from "../../execution/analysed-programs.ts";
 import { ServerRecords } from "./server-records.ts";
 
@@ -39,7 +40,7 @@ class Scene {
     this.#db = db;
     this.random = new Random(seed);
     this.tenants = new Tenants(this.random);
-    const analysed = new AnalysedPrograms(noTools);
+    const analysed = new AnalysedPrograms(noTools, inThread);
     const policy = { strict: false, reserveDays: 30 };
     this.registry = new CapabilityRegistry({ db, policy: () => policy, prepare: (code) => analysed.prepare(code) });
     this.servers = new ServerRecords({ db, registry: this.registry, signing: NO_SIGNING, baseUrl });
