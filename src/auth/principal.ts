@@ -9,6 +9,8 @@ export interface Principal {
   /** The program that acts for the user. */
   readonly clientId: string;
   readonly scopes: readonly string[];
+  /** Set if the token has `auth.adminScope`. */
+  readonly admin?: true;
 }
 
 const NAMESPACE = "5b0cbd2e-9f5e-4b5c-8f5a-6c1f2f0e6a57";

@@ -34,7 +34,7 @@ const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const RETRY_SECONDS = 5;
 
 export function createResourceServer({ settings, log, onRefused }: ResourceServerOptions): ResourceServer {
-  const { issuers, resource, audience = resource, scopes, jwksUrls } = settings;
+  const { issuers, resource, audience = resource, scopes, jwksUrls, adminScope } = settings;
   const keys = new Map(
     issuers.map((issuer) => {
       const onFailure = (reason: string): void =>
@@ -44,7 +44,7 @@ export function createResourceServer({ settings, log, onRefused }: ResourceServe
   );
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(resource));
   const options = {
-    verifier: { verifyAccessToken: (token: string) => verifyToken(token, { keys, audience }) },
+    verifier: { verifyAccessToken: (token: string) => verifyToken(token, { keys, audience, adminScope }) },
     requiredScopes: scopes,
     resourceMetadataUrl,
   };

@@ -8,6 +8,7 @@ export interface TokenRules {
   /** Key lookup of each accepted issuer. */
   readonly keys: ReadonlyMap<string, JWTVerifyGetKey>;
   readonly audience: string;
+  readonly adminScope: string | undefined;
 }
 
 /** Asymmetric algorithms only: a verifier must not be able to issue tokens. */
@@ -29,7 +30,7 @@ const ALGORITHMS = [
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /** Throws OAuthError for an invalid token, KeysUnavailable if it cannot be verified now. */
-export async function verifyToken(token: string, { keys, audience }: TokenRules): Promise<AuthInfo> {
+export async function verifyToken(token: string, { keys, audience, adminScope }: TokenRules): Promise<AuthInfo> {
   const issuer = readIssuer(token);
   const getKey = keys.get(issuer);
   if (getKey === undefined) throw invalid("The issuer of the token is not accepted here");
@@ -38,7 +39,8 @@ export async function verifyToken(token: string, { keys, audience }: TokenRules)
   if (subject === "") throw invalid("The token does not say whom it stands for (sub)");
   const clientId = firstText(claims["client_id"], claims["azp"]) ?? subject;
   const scopes = readScopes(claims["scope"] ?? claims["scp"]);
-  return toAuthInfo({ id: principalId(issuer, subject), subject, issuer, clientId, scopes }, expiresAt);
+  const admin = adminScope !== undefined && scopes.includes(adminScope) ? ({ admin: true } as const) : {};
+  return toAuthInfo({ id: principalId(issuer, subject), subject, issuer, clientId, scopes, ...admin }, expiresAt);
 }
 
 /** Reads the unverified issuer, only to choose the keys. */

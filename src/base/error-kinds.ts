@@ -130,7 +130,7 @@ export const ERRORS = {
   capability_foreign: {
     id: "PML-E3052",
     exit: EXIT.refused,
-    meaning: "The capability belongs to another project and can only be changed there.",
+    meaning: "The capability belongs to another project or author and can only be changed there, or by an admin.",
   },
   version_tag_taken: {
     id: "PML-E3053",

@@ -12,16 +12,18 @@ export function isSecureUrl(text: string): boolean {
 const secureUrl = z.string().refine(isSecureUrl, "must be an https:// URL (http:// only on loopback)");
 const plainUrl = secureUrl.refine((text) => !/[?#]/.test(text), "must have neither a query nor a fragment");
 
+const scope = z.string().regex(/^[!#-[\]-~]+$/, "must be a scope without spaces and quotes");
+
 /** Tokens of authorization servers, for clients on other machines. */
 export const authSchema = z
   .strictObject({
     issuers: z.array(plainUrl).min(1).describe("Accepted authorization servers, exactly as in `iss`."),
     resource: plainUrl.describe("The URL of /mcp as clients know it, such as https://pml.example.com/mcp."),
     audience: z.string().min(1).optional().describe("Required `aud` of a token, if it differs from `resource`."),
-    scopes: z
-      .array(z.string().regex(/^[!#-[\]-~]+$/, "must be a scope without spaces and quotes"))
-      .default([])
-      .describe("Scopes that every token must have."),
+    scopes: z.array(scope).default([]).describe("Scopes that every token must have."),
+    adminScope: scope
+      .optional()
+      .describe("Scope whose holders may change capabilities of others. They see no more than other principals."),
     jwksUrls: z
       .record(z.string(), secureUrl)
       .default({})

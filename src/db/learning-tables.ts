@@ -69,3 +69,11 @@ export interface ToolEdgeTable {
   observed_count: Defaulted<number>;
   last_at: Defaulted<Date>;
 }
+
+export interface CapabilityFeedbackTable {
+  org: string;
+  record_id: string;
+  principal: string;
+  success: boolean;
+  given_at: CreatedAt;
+}

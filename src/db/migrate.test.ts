@@ -34,6 +34,7 @@ test("released migrations are never edited", () => {
       "0011_orders.sql": "9e5ebf1a745ff94c",
       "0012_usage.sql": "89264a7885ea999f",
       "0013_permission_sets.sql": "6dc926ca4821d9c1",
+      "0014_feedback.sql": "b980832688c6b054",
     }
   `);
 });

@@ -6,6 +6,7 @@ import type { ExecutionRunTable, ExecutionTraceTable, RunJournalTable, TaskResul
 import type {
   CapabilityDecisionTable,
   CapabilityDependencyTable,
+  CapabilityFeedbackTable,
   CapabilityMemoTable,
   CapabilityPathTable,
   CapabilitySourceTable,
@@ -212,6 +213,7 @@ export interface Tables {
   capability_decision: CapabilityDecisionTable;
   capability_dependency: CapabilityDependencyTable;
   capability_memo: CapabilityMemoTable;
+  capability_feedback: CapabilityFeedbackTable;
   capability_path: CapabilityPathTable;
   capability_permission_set: PermissionSetTable;
   capability_records: CapabilityRecordTable;

@@ -4,6 +4,7 @@ import type { StaticStructure } from "../analysis/structure.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import type { Tally } from "./track-record.ts";
 
 /** A capability with its statistics and past intents, for suggestions. */
 export interface KnownCapability {
@@ -14,6 +15,8 @@ export interface KnownCapability {
   readonly toolsUsed: readonly string[];
   readonly usageCount: number;
   readonly successCount: number;
+  /** Runs that PML saw itself; feedback is not among them. */
+  readonly observed: Tally;
   /** Schema inferred from its results. */
   readonly outputSchema: JsonSchema | undefined;
   readonly structure: StaticStructure;
@@ -40,12 +43,14 @@ export async function readKnownCapabilities(
     structure: StaticStructure;
     usage_count: number | null;
     success_count: number | null;
+    uses: number | null;
+    successes: number | null;
     output: JsonSchema | null;
     path: string[] | null;
     intents: string[];
   }>`
     SELECT r.id, r.display_name, r.description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
-      o.schema AS output,
+      t.uses, t.successes, o.schema AS output,
       (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
         ORDER BY count DESC, path_key LIMIT 1) AS path,
       ARRAY(SELECT i.intent FROM discovery_intent i
@@ -54,6 +59,8 @@ export async function readKnownCapabilities(
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
     LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
+    LEFT JOIN discovery_tally t ON t.org = r.org AND t.project = ${project} AND t.subject = ${CAPABILITY_PREFIX} || r.id::text
+      AND t.tag = ''
     LEFT JOIN output_schema o ON o.org = r.org AND o.project = ${project} AND o.subject = ${CAPABILITY_PREFIX} || r.id::text
     WHERE r.org = ${org} AND r.id = ANY(${[...ids]}::uuid[])`.execute(db);
   return rows.map((row) => ({
@@ -64,6 +71,7 @@ export async function readKnownCapabilities(
     toolsUsed: row.tools_used,
     usageCount: row.usage_count ?? 0,
     successCount: row.success_count ?? 0,
+    observed: { uses: row.uses ?? 0, successes: row.successes ?? 0 },
     outputSchema: row.output ?? undefined,
     structure: row.structure,
     dominantPath: row.path ?? undefined,

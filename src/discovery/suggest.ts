@@ -24,7 +24,7 @@ type ToolSuggestion = SuggestedTool & {
   readonly declaration: string;
 };
 
-type CapabilitySuggestion = Omit<KnownCapability, "intents" | "structure" | "successCount"> & {
+type CapabilitySuggestion = Omit<KnownCapability, "intents" | "structure" | "successCount" | "observed"> & {
   readonly callName: string;
   readonly score: number;
   readonly declaration: string;
@@ -158,11 +158,11 @@ async function rankCapabilities(
       const signals = { nearness: each.nearness, nextNearness: Math.max(0, ...rivals), pool: known.length };
       return { known: each.known, score: intentConfidence(signals) };
     })
-    .toSorted((a, b) => b.score - a.score || b.known.usageCount - a.known.usageCount);
+    .toSorted((a, b) => b.score - a.score || b.known.observed.uses - a.known.observed.uses);
 }
 
 function presentCapability({ known, score }: RankedCapability): CapabilitySuggestion {
-  const { intents: _asEvidence, structure: _inThePlan, successCount, ...shown } = known;
+  const { intents: _asEvidence, structure: _inThePlan, observed: _inTheScore, successCount, ...shown } = known;
   return {
     ...shown,
     callName: formatCallName(known.name),
@@ -203,11 +203,11 @@ async function suggestPlan(sources: SuggestSources, { tools, best, given }: Plan
 function whyNot(best: RankedCapability | undefined, given: JsonObject, runAbove: number): string {
   if (best === undefined) return "No capability is related to this intent.";
   const { known, score } = best;
-  const { name, usageCount: uses, successCount: successes } = known;
+  const { name, observed } = known;
   if (score < runAbove)
     return `No capability is surely meant: the best, ${name}, with a confidence of ${score} (needed: ${runAbove}).`;
-  if (smoothedRate({ uses, successes }) < POOR_RATE)
-    return `${name} fits, but only ${successes} of its ${uses} runs succeeded.`;
+  if (smoothedRate(observed) < POOR_RATE)
+    return `${name} fits, but only ${observed.successes} of its ${observed.uses} runs succeeded.`;
   const required = (known.parameters["required"] ?? []) as readonly string[];
   const missing = required.filter((each) => !Object.hasOwn(given, each));
   return missing.length === 0 ? "" : `${name} fits, but needs ${missing.join(", ")}.`;

@@ -9,7 +9,7 @@ import type { CallAnswer, GuestCall, RunHost } from "./worker-bridge.ts";
 
 export interface DryRunOptions {
   readonly tools: Catalogue;
-  /** Journals of earlier runs of the same program, newest first. */
+  /** Journals of the caller's earlier runs of the same program, newest first. */
   readonly journals: readonly (readonly JournalEntry[])[];
   readonly decide: (tool: string) => Promise<Decision>;
   /** Called once the program only waits for unknown answers. */

@@ -42,6 +42,8 @@ interface ProgressReport {
 /** Who runs something, and how they can be reached while it runs. */
 export interface RunCaller {
   readonly principal: string;
+  /** True for a principal that may change what others made. */
+  readonly admin?: boolean;
   readonly client: string | undefined;
   /** Trace context of the request, to be passed on. */
   readonly meta?: Readonly<Record<string, unknown>>;

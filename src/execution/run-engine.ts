@@ -57,7 +57,7 @@ export class Engine {
 
   async execute(scope: Scope, request: RunRequest, context: RunContext): Promise<RunAnswer> {
     const started = performance.now();
-    const asker = { scope, principal: context.caller.principal, client: context.caller.client };
+    const asker = toAsker(scope, context.caller);
     const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
     const run = newRun(scope, runnable, { request, args, caller: context.caller });
@@ -80,7 +80,7 @@ export class Engine {
   /** Reason why a capability cannot run at once with these arguments, without asking anyone; undefined if it can. */
   async whyNotAtOnce(scope: Scope, request: RunRequest, caller: RunCaller): Promise<string | undefined> {
     try {
-      const asker = { scope, principal: caller.principal, client: caller.client };
+      const asker = toAsker(scope, caller);
       const runnable = await this.#find(asker, request);
       const run = newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
       const tools = await this.programs.reachableTools(asker, runnable);
@@ -151,7 +151,7 @@ export class Engine {
     const remembered = await this.runner.findCachedResult(progress);
     if (remembered?.ok === true) {
       const ended = { kind: "returned", value: remembered.value } as const;
-      return toAnswer(await this.#name(report), { kind: "ended", ended });
+      return toAnswer(await this.#name(report, progress.caller), { kind: "ended", ended });
     }
     const { session, result, nested } = await this.runner.run(progress);
     const { ended, logs, warnings } = result;
@@ -161,18 +161,18 @@ export class Engine {
     const end = { run, runnable, journal, logs, ended, nested, permissions, started: report.started };
     const trace = await this.runner.remember(end);
     await this.runner.cacheResult(progress, result);
-    const named = ended.kind === "returned" ? await this.#name(report) : report;
+    const named = ended.kind === "returned" ? await this.#name(report, progress.caller) : report;
     return toAnswer({ ...named, trace, logs, warnings }, { kind: "ended", ended });
   }
 
   /** Names a program that succeeded. If the name was taken meanwhile, the result stands and a notice says so. */
-  async #name(report: RunReport): Promise<RunReport> {
+  async #name(report: RunReport, caller: RunCaller): Promise<RunReport> {
     const { run, runnable } = report;
     const { capability } = runnable;
     const { naming } = run.options;
     if (naming === undefined || runnable.warnings.length > 0 || !isUnnamed(capability.displayName)) return report;
     const program = {
-      asker: run,
+      asker: { scope: run.scope, principal: run.principal, client: run.client, admin: caller.admin },
       id: capability.id,
       naming,
       via: "agent",
@@ -222,6 +222,7 @@ export class Engine {
     const stop = new AbortController();
     const recent = await listRuns(db, run.scope, {
       recordId: run.recordId,
+      principal: run.principal,
       states: ["succeeded"],
       limit: JOURNALS_FOR_DRY_RUNS,
     });
@@ -286,4 +287,8 @@ function newRun(
     options,
     approvedTools: [],
   };
+}
+
+function toAsker(scope: Scope, { principal, admin, client }: RunCaller): Asker {
+  return { scope, principal, admin, client };
 }

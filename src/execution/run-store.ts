@@ -108,6 +108,8 @@ export async function findRun(db: Db, { org, project }: Scope, id: string): Prom
 export interface RunFilter {
   readonly states?: readonly RunState[];
   readonly recordId?: string;
+  /** Only the runs of this principal. */
+  readonly principal?: string;
   readonly limit: number;
 }
 
@@ -124,6 +126,7 @@ export async function listRuns(db: Db, { org, project }: Scope, filter: RunFilte
     .limit(filter.limit);
   if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
   if (filter.recordId !== undefined) query = query.where("record_id", "=", filter.recordId);
+  if (filter.principal !== undefined) query = query.where("principal", "=", filter.principal);
   return (await query.execute()).map(toRun);
 }
 

@@ -112,7 +112,7 @@ export class Runner {
     if (!plan.onlyReads) return undefined;
     const { capability } = runnable;
     const started = performance.now();
-    const memo = await this.#cache.find(run.scope, capability, run.args);
+    const memo = await this.#cache.find(run, capability, run.args);
     if (memo === undefined) return undefined;
     const use = { id: capability.id, success: true, latencyMs: performance.now() - started };
     await countUse(this.#options.db, run.scope.org, use);
@@ -121,7 +121,7 @@ export class Runner {
 
   async cacheResult({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
     if (ended.kind !== "returned" || !plan.onlyReads) return;
-    await this.#cache.keep(run.scope, runnable.capability, { args: run.args, value: ended.value });
+    await this.#cache.keep(run, runnable.capability, { args: run.args, value: ended.value });
   }
 
   #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {

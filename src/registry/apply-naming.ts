@@ -3,6 +3,7 @@ import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { moveLearned } from "./adopt-store.ts";
 import { authorId } from "./author-store.ts";
+import { mayChange, refuseForeign } from "./find-record.ts";
 import { isUnnamed, type NameParts } from "./fqdn.ts";
 import { checkName, type NamePolicy, withSuffix } from "./names.ts";
 import {
@@ -42,16 +43,18 @@ export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramTo
   const { name, warnings } = checkName(naming.name, record.namespace, policy);
   if (!isUnnamed(record.displayName)) {
     const isSame = record.displayName === name.displayName;
-    if (isSame) await describe(tx, asker, { id, naming });
+    // A run of somebody else's program counts as a use of it and changes nothing about it.
+    if (isSame && mayChange(asker, record)) await describe(tx, asker, { id, naming });
     return { id, warnings: isSame ? warnings : [...warnings, alreadyNamed(record.displayName)] };
   }
+  refuseForeign(asker, record);
   const { onConflict = "error" } = naming;
-  const holder = await findNameHolder(tx, asker.scope, { name: name.displayName, ...policy });
-  if (holder !== undefined && onConflict === "version" && holder.kind !== "reserved")
+  const holder = await findNameHolder(tx, asker, { name: name.displayName, ...policy });
+  if (holder !== undefined && onConflict === "version" && mayBecomeVersion(holder))
     return { id: await becomeVersion(tx, program, { record, target: holder.id }), warnings };
   if (holder !== undefined && onConflict !== "suffix")
     throw nameTaken(name.displayName, holder, asker.scope, CONFLICT_HINT);
-  const free = holder === undefined ? name : await firstFree(tx, asker.scope, { name, policy });
+  const free = holder === undefined ? name : await firstFree(tx, asker, { name, policy });
   await giveName(tx, program, { record, name: free });
   return { id, warnings };
 }
@@ -67,10 +70,11 @@ export async function checkNaming(
   if (current !== undefined && !isUnnamed(current.displayName)) {
     return current.displayName === name.displayName ? warnings : [...warnings, alreadyNamed(current.displayName)];
   }
-  const holder = await findNameHolder(db, asker.scope, { name: name.displayName, ...policy });
+  const holder = await findNameHolder(db, asker, { name: name.displayName, ...policy });
   if (holder === undefined || naming.onConflict === "suffix") return warnings;
-  if (naming.onConflict !== "version" || holder.kind === "reserved")
+  if (naming.onConflict !== "version" || !mayBecomeVersion(holder))
     throw nameTaken(naming.name, holder, asker.scope, CONFLICT_HINT);
+  refuseForeign(asker, await getById(db, asker, holder.id));
   await refuseTakenTag(db, asker.scope, { id: holder.id, tag: naming.versionTag });
   return warnings;
 }
@@ -132,6 +136,7 @@ export async function becomeVersion(
 ): Promise<string> {
   const { scope } = asker;
   const target = await getById(tx, asker, targetId);
+  refuseForeign(asker, target);
   const tag = naming.versionTag === undefined ? undefined : checkVersionTag(naming.versionTag);
   await refuseTakenTag(tx, scope, { id: target.id, tag });
   const version = await nextVersion(tx, scope, target.id);
@@ -155,14 +160,19 @@ export async function becomeVersion(
   return target.id;
 }
 
+/** A record that the caller may not see takes no versions: its name is taken, and nothing else is said about it. */
+function mayBecomeVersion({ kind, visible }: NameHolder): boolean {
+  return kind !== "reserved" && visible;
+}
+
 async function firstFree(
   tx: Tx,
-  scope: Scope,
+  asker: Asker,
   { name, policy }: { readonly name: NameParts; readonly policy: NamePolicy },
 ): Promise<NameParts> {
   for (let number = 2; ; number++) {
     const displayName = withSuffix(name.displayName, number);
-    const holder = await findNameHolder(tx, scope, { name: displayName, ...policy });
+    const holder = await findNameHolder(tx, asker, { name: displayName, ...policy });
     if (holder === undefined) return { ...name, displayName, action: displayName.slice(displayName.indexOf(":") + 1) };
   }
 }
@@ -201,7 +211,7 @@ export async function refuseTakenTag(
   });
 }
 
-async function getById(tx: Tx, asker: Asker, id: string): Promise<FoundRecord> {
+async function getById(tx: Db | Tx, asker: Asker, id: string): Promise<FoundRecord> {
   const found = await findRecord(tx, asker, { kind: "id", id, specifier: { kind: "latest" } });
   if (found === undefined) throw new Error(`record ${id} does not exist`);
   return found;
@@ -228,6 +238,8 @@ export function nameTaken(
     });
   }
   const hint =
-    holder.kind === "alias" ? `It is a former name of ${holder.displayName}; choose another one.` : otherwise;
+    holder.kind === "alias" && holder.visible
+      ? `It is a former name of ${holder.displayName}; choose another one.`
+      : otherwise;
   return new PmlError("capability_name_taken", message, { hint });
 }

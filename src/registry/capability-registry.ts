@@ -3,7 +3,7 @@ import { PmlError } from "../base/errors.ts";
 import { applyNaming, checkNaming, type NameCheck, type ProgramToName } from "./apply-naming.ts";
 import { introduceAgent } from "./author-store.ts";
 import type { PreparedSource } from "./capability.ts";
-import { findCapabilityById, insertCapability } from "./capability-store.ts";
+import { findCapabilityById, findCapabilityBySource, insertCapability } from "./capability-store.ts";
 import { archiveRecord, removeRecord, restoreRecord, tagRecord } from "./change-state.ts";
 import { addVersion, forkRecord, pipelineOf, refuseUnnamedFork } from "./change-versions.ts";
 import { aliasWarning, getOwnRecord, getRecord, notFound, versionOf } from "./find-record.ts";
@@ -13,7 +13,7 @@ import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
 import { countRecords, queryRecords, type RecordPageRequest } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
-import { countUse, readRecord, readVersions } from "./record-store.ts";
+import { countUse, countVerdict, readRecord, readVersions } from "./record-store.ts";
 import type {
   ChangeOutcome,
   RecordPage,
@@ -24,7 +24,7 @@ import type {
   ResolveOptions,
 } from "./registry.ts";
 import { aliasRecord, renameRecord, retireAlias } from "./rename-record.ts";
-import type { Asker } from "./scope.ts";
+import { type Asker, OWNER } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
 import { bumpScope } from "./scope-version-store.ts";
 import { insertDependencies } from "./version-store.ts";
@@ -178,6 +178,10 @@ export class CapabilityRegistry implements Registry {
     return this.#change(asker, async (tx) => done(tx, asker, await restoreRecord(tx, asker, { reference, policy })));
   }
 
+  async checkChange(asker: Asker, reference: string): Promise<{ readonly id: string }> {
+    return getOwnRecord(this.#options.db, asker, reference);
+  }
+
   async update(asker: Asker, { name, code, ...rest }: RequestOf<"update">): Promise<ChangeOutcome> {
     const prepared = await this.#options.prepare(code);
     const calls = await this.#recordsCalled(asker, prepared);
@@ -194,8 +198,10 @@ export class CapabilityRegistry implements Registry {
     const calls = await this.#recordsCalled(asker, prepared);
     return this.#change(asker, async (tx) => {
       const versionTag = naming.versionTag === undefined ? {} : { versionTag: checkVersionTag(naming.versionTag) };
-      const { id, version, state } = await insertCapability(tx, asker, { ...prepared, ...naming, ...versionTag });
-      await insertDependencies(tx, asker.scope, { from: id, version, to: calls });
+      const known = await findCapabilityBySource(tx, asker, prepared.sourceHash);
+      const { id, version, state } =
+        known ?? (await insertCapability(tx, asker, { ...prepared, ...naming, ...versionTag }));
+      if (known === undefined) await insertDependencies(tx, asker.scope, { from: id, version, to: calls });
       const program = { asker, id, naming, via: "agent", fresh: state === "draft" } as const;
       const named = await applyNaming(tx, policy(), program);
       if (forkedFrom !== undefined && program.fresh) await setOrigin(tx, asker.scope, { id: named.id, forkedFrom });
@@ -205,9 +211,12 @@ export class CapabilityRegistry implements Registry {
 
   async feedback(asker: Asker, { name, success, latencyMs = 0 }: RequestOf<"feedback">): Promise<CapabilityRecord> {
     const { db } = this.#options;
-    const { id, scope } = await getRecord(db, asker, name);
+    const { id, scope, author } = await getRecord(db, asker, name);
     if (scope.org !== asker.scope.org) throw notFound(name, undefined);
-    await countUse(db, scope.org, { id, success, latencyMs });
+    const { principal } = asker;
+    const isSelfPraise = success && author === principal;
+    if (principal === OWNER) await countUse(db, scope.org, { id, success, latencyMs });
+    else if (!isSelfPraise) await countVerdict(db, scope.org, { id, principal, success, latencyMs });
     return readRecord(db, scope.org, { id });
   }
 

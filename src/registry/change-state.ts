@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Tx } from "../db/client.ts";
 import { nameTaken } from "./apply-naming.ts";
 import { authorId } from "./author-store.ts";
-import { notFound } from "./find-record.ts";
+import { notFound, refuseForeign } from "./find-record.ts";
 import { type NamePolicy, parseReference } from "./names.ts";
 import { findNameHolder, writeAudit } from "./naming-store.ts";
 import type { RecordSettings } from "./registry.ts";
@@ -36,7 +36,8 @@ export async function restoreRecord(
   const record = live?.state === "archived" ? live : await findDeleted(tx, asker, reference);
   if (record === undefined && live !== undefined) return live.id;
   if (record === undefined) throw notFound(text, undefined);
-  const holder = await findNameHolder(tx, asker.scope, { name: record.displayName, ...policy });
+  refuseForeign(asker, record);
+  const holder = await findNameHolder(tx, asker, { name: record.displayName, ...policy });
   if (holder !== undefined && holder.kind !== "reserved" && holder.id !== record.id)
     throw nameTaken(record.displayName, holder, asker.scope);
   await sql`

@@ -74,7 +74,7 @@ export async function forkRecord(
 ): Promise<{ readonly id: string; readonly warnings: readonly string[] }> {
   const { scope } = asker;
   const { name, warnings } = checkForkName(wanted, source, policy);
-  const holder = await findNameHolder(tx, scope, { name: name.displayName, ...policy });
+  const holder = await findNameHolder(tx, asker, { name: name.displayName, ...policy });
   if (holder !== undefined) throw nameTaken(name.displayName, holder, scope);
   const id = newId();
   const by = authorId(asker);

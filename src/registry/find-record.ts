@@ -5,7 +5,7 @@ import { PmlError } from "../base/errors.ts";
 import { nameIn, parseReference, type Reference } from "./names.ts";
 import type { ResolveOptions } from "./registry.ts";
 import { findNamesByAction, findRecord, type FoundRecord, listNames } from "./resolve-store.ts";
-import type { Asker } from "./scope.ts";
+import { type Asker, OWNER } from "./scope.ts";
 import { pickVersion, type Specifier } from "./specifier.ts";
 import { readVersionSummaries } from "./version-store.ts";
 
@@ -33,14 +33,27 @@ async function findAsSpelled(db: Db, asker: Asker, reference: Reference): Promis
   return only === undefined || others.length > 0 ? undefined : findRecord(db, asker, { ...reference, name: only });
 }
 
-/** Resolves a record the caller may change; throws if it belongs to another project. */
+/** Resolves a record the caller may change; throws if it belongs to another project or principal. */
 export async function getOwnRecord(db: Db | Tx, asker: Asker, text: string): Promise<FoundRecord> {
   const found = await findRecord(db, asker, parseReference(text));
   if (found === undefined) throw notFound(text, undefined);
-  const { org, project } = found.scope;
-  if (org === asker.scope.org && project === asker.scope.project) return found;
-  throw new PmlError("capability_foreign", `${found.displayName} belongs to ${org}.${project}`, {
-    hint: "Make a copy of your own with dns:fork.",
+  refuseForeign(asker, found);
+  return found;
+}
+
+/** Records are changed by their author, the owner of the gateway and admins. Agents with the owner's token are the owner. */
+export function mayChange({ principal, admin }: Asker, { author }: Pick<FoundRecord, "author">): boolean {
+  return principal === OWNER || admin === true || author === principal;
+}
+
+/** Throws if the caller may not change a record that it sees. */
+export function refuseForeign(asker: Asker, record: FoundRecord): void {
+  const { org, project } = record.scope;
+  const isElsewhere = org !== asker.scope.org || project !== asker.scope.project;
+  if (!isElsewhere && mayChange(asker, record)) return;
+  const whose = isElsewhere ? `belongs to ${org}.${project}` : "is another author's, who alone may change it";
+  throw new PmlError("capability_foreign", `${record.displayName} ${whose}`, {
+    hint: `Make a copy of your own with dns:fork {"source": "${record.displayName}", "name": "…"}${isElsewhere ? "." : ", or ask its author or an admin."}`,
   });
 }
 

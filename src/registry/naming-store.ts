@@ -6,6 +6,7 @@ import { formatFqdn, type NameParts } from "./fqdn.ts";
 import type { ChangedVia } from "./registry.ts";
 import type { FoundRecord } from "./resolve-store.ts";
 import type { Asker, Scope } from "./scope.ts";
+import { visibleTo } from "./visibility.ts";
 
 /** Serialises name changes of a scope: names, aliases and reservations are checked together. */
 export async function lockNames(tx: Tx, { org, project }: Scope): Promise<void> {
@@ -13,30 +14,44 @@ export async function lockNames(tx: Tx, { org, project }: Scope): Promise<void> 
 }
 
 /** The record that holds a name. */
-export type NameHolder = { readonly id: string; readonly displayName: string } & (
-  | { readonly kind: "record" | "alias" }
-  | { readonly kind: "reserved"; readonly until: Date }
-);
+export type NameHolder = {
+  readonly id: string;
+  readonly displayName: string;
+  /** False for a record that the caller may not see. */
+  readonly visible: boolean;
+} & ({ readonly kind: "record" | "alias" } | { readonly kind: "reserved"; readonly until: Date });
+
+interface HolderRow {
+  kind: NameHolder["kind"];
+  id: string;
+  display_name: string;
+  until: Date;
+  visible: boolean;
+}
 
 export async function findNameHolder(
   tx: Db | Tx,
-  { org, project }: Scope,
+  asker: Asker,
   { name, reserveDays }: { readonly name: string; readonly reserveDays: number },
 ): Promise<NameHolder | undefined> {
-  const { rows } = await sql<{ kind: NameHolder["kind"]; id: string; display_name: string; until: Date }>`
-    SELECT 1 AS rank, 'record' AS kind, id, display_name, NULL::timestamptz AS until FROM capability_records
-      WHERE org = ${org} AND project = ${project} AND display_name = ${name} AND deleted_at IS NULL
-    UNION ALL SELECT 2, 'alias', r.id, r.display_name, NULL FROM capability_aliases a
+  const { org, project } = asker.scope;
+  const visible = visibleTo(asker);
+  const { rows } = await sql<HolderRow>`
+    SELECT 1 AS rank, 'record' AS kind, r.id, r.display_name, NULL::timestamptz AS until, ${visible} AS visible
+      FROM capability_records r
+      WHERE r.org = ${org} AND r.project = ${project} AND r.display_name = ${name} AND r.deleted_at IS NULL
+    UNION ALL SELECT 2, 'alias', r.id, r.display_name, NULL, ${visible} FROM capability_aliases a
       JOIN capability_records r ON r.org = a.org AND r.id = a.record_id
       WHERE a.org = ${org} AND a.project = ${project} AND a.alias = ${name} AND r.deleted_at IS NULL
-    UNION ALL SELECT 3, 'reserved', id, display_name, deleted_at + make_interval(secs => ${reserveDays * 86_400})
-      FROM capability_records WHERE org = ${org} AND project = ${project} AND display_name = ${name}
-        AND deleted_at > now() - make_interval(secs => ${reserveDays * 86_400})
+    UNION ALL SELECT 3, 'reserved', r.id, r.display_name, r.deleted_at + make_interval(secs => ${reserveDays * 86_400}), ${visible}
+      FROM capability_records r WHERE r.org = ${org} AND r.project = ${project} AND r.display_name = ${name}
+        AND r.deleted_at > now() - make_interval(secs => ${reserveDays * 86_400})
     ORDER BY rank LIMIT 1`.execute(tx);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { kind, id, display_name: displayName, until } = row;
-  return kind === "reserved" ? { kind, id, displayName, until } : { kind, id, displayName };
+  const { kind, id, display_name: displayName, until, visible: seen } = row;
+  const holder = { id, displayName, visible: seen };
+  return kind === "reserved" ? { kind, ...holder, until } : { kind, ...holder };
 }
 
 const LONGEST_HASH = 64;

@@ -124,6 +124,31 @@ export async function countUse(
       total_latency_ms = s.total_latency_ms + excluded.total_latency_ms, last_used_at = now()`.execute(db);
 }
 
+/** Counts a principal's verdict once: the same again changes nothing, another one replaces it. */
+export async function countVerdict(
+  db: Db,
+  org: string,
+  verdict: {
+    readonly id: string;
+    readonly principal: string;
+    readonly success: boolean;
+    readonly latencyMs: number;
+  },
+): Promise<void> {
+  const { id, principal, success, latencyMs } = verdict;
+  await sql`
+    WITH given AS (
+      INSERT INTO capability_feedback AS f (org, record_id, principal, success)
+      VALUES (${org}, ${id}, ${principal}, ${success})
+      ON CONFLICT (org, record_id, principal) DO UPDATE SET success = excluded.success, given_at = now()
+        WHERE f.success <> excluded.success
+      RETURNING (xmax = 0)::integer AS fresh)
+    UPDATE capability_stat s SET usage_count = s.usage_count + g.fresh,
+      success_count = s.success_count + CASE WHEN ${success}::boolean THEN 1 ELSE g.fresh - 1 END,
+      total_latency_ms = s.total_latency_ms + g.fresh * ${Math.round(latencyMs)}::bigint, last_used_at = now()
+    FROM given g WHERE s.org = ${org} AND s.record_id = ${id}`.execute(db);
+}
+
 const OWNER_NAME = "local";
 
 export function toRecord(row: RecordRow): CapabilityRecord {

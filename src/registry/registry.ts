@@ -101,7 +101,7 @@ export interface RenameOutcome extends ChangeOutcome {
  * Names of capabilities and operations on their records. A reference is a display name, an alias, an FQDN or an id,
  * with or without `cap:` and `@version`; `org.project:name` refers to another project. Each change is one transaction
  * and notifies listeners after the commit. Methods throw `PmlError`; `capability_not_found` also covers records that
- * the caller may not see.
+ * the caller may not see, `capability_foreign` those it sees and may not change.
  */
 export interface Registry {
   /** Resolves a capability to run it. Public code of another organisation needs its FQDN. */
@@ -147,6 +147,12 @@ export interface Registry {
     /** `forkedFrom` is the FQDN of the original. */
     request: { readonly code: string; readonly forkedFrom?: string } & Naming,
   ): Promise<ChangeOutcome>;
+  /** Throws if the caller may not change the record. */
+  checkChange(asker: Asker, reference: string): Promise<{ readonly id: string }>;
+  /**
+   * Counts a use that PML did not see. A principal counts once per capability, with its last verdict; praise of its own
+   * counts nothing. The owner's counts as told.
+   */
   feedback(
     asker: Asker,
     request: { readonly name: string; readonly success: boolean; readonly latencyMs?: number },

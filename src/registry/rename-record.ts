@@ -31,7 +31,7 @@ export async function renameRecord(
   const { scope } = asker;
   const { name, warnings } = checkName(to, record.namespace, policy);
   if (name.displayName === record.displayName) return [...warnings, `${to} is already its name`];
-  const holder = await findNameHolder(tx, scope, { name: name.displayName, ...policy });
+  const holder = await findNameHolder(tx, asker, { name: name.displayName, ...policy });
   // A record may take back one of its own aliases.
   if (holder !== undefined && !(holder.kind === "alias" && holder.id === record.id))
     throw nameTaken(name.displayName, holder, scope);
@@ -49,7 +49,7 @@ export async function aliasRecord(
   { record, alias, policy }: { readonly record: FoundRecord; readonly alias: string; readonly policy: NamePolicy },
 ): Promise<readonly string[]> {
   const { name, warnings } = checkName(alias, record.namespace, policy);
-  const holder = await findNameHolder(tx, asker.scope, { name: name.displayName, ...policy });
+  const holder = await findNameHolder(tx, asker, { name: name.displayName, ...policy });
   if (holder?.id === record.id) return warnings;
   if (holder !== undefined) throw nameTaken(name.displayName, holder, asker.scope);
   await insertAliases(tx, asker, { recordId: record.id, name: name.displayName });

@@ -18,6 +18,8 @@ export interface FoundRecord {
   readonly hash: string;
   readonly state: CapabilityState;
   readonly version: number;
+  /** Id of the principal or agent that made it; undefined for the owner in person. */
+  readonly author: string | undefined;
   /** The alias it was found by. */
   readonly alias: string | undefined;
 }
@@ -34,6 +36,7 @@ interface FoundRow {
   hash: string;
   state: CapabilityState;
   version: number;
+  created_by: string | null;
   alias: string | null;
 }
 
@@ -41,7 +44,7 @@ interface FoundRow {
 export async function findRecord(db: Db | Tx, asker: Asker, reference: Reference): Promise<FoundRecord | undefined> {
   const { rows } = await sql<FoundRow>`
     SELECT r.org, r.project, r.id, r.record_type, r.display_name, r.namespace, r.action, r.fqdn, r.hash, r.state, r.version,
-      m.alias
+      r.created_by, m.alias
     FROM (${candidates(asker, reference)}) AS m(org, id, rank, alias)
     JOIN capability_records r ON r.org = m.org AND r.id = m.id
     WHERE r.deleted_at IS NULL AND ${visibleTo(asker)}
@@ -135,6 +138,7 @@ function toFound(row: FoundRow): FoundRecord {
     hash: row.hash,
     state: row.state,
     version: row.version,
+    author: row.created_by ?? undefined,
     alias: row.alias ?? undefined,
   };
 }

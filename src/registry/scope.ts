@@ -17,6 +17,8 @@ export interface Asker {
   readonly scope: Scope;
   /** Id of a principal, or `OWNER`, who sees everything in the scope. */
   readonly principal: string;
+  /** True for a principal with `auth.adminScope`: it may change records of other authors. */
+  readonly admin?: boolean | undefined;
   /** Name that the calling client gives itself; recorded as the author of changes under the owner's token. Grants nothing. */
   readonly client?: string | undefined;
 }

@@ -6,6 +6,7 @@ import { exportedRows } from "../support/exported-rows.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { callJson } from "../support/names-scene.ts";
 import { runJson, runPml } from "../support/pml.ts";
+import { ADMIN_SCOPE } from "../support/principals-scene.ts";
 import { type RemoteGateway, startRemoteGateway } from "../support/remote-gateway.ts";
 
 interface Whois {
@@ -26,7 +27,7 @@ const started = Date.now();
 /** Asked right after its first call, when nothing had ever been written about its creator before. */
 let atOnce: Whois;
 beforeAll(async () => {
-  gateway = stack.use(await startRemoteGateway({}));
+  gateway = stack.use(await startRemoteGateway({}, { auth: { adminScope: ADMIN_SCOPE } }));
   await connect();
   await execute(ada!, { name: "fs:of_ada", code: "return 'ada'", visibility: "project" });
   atOnce = await whois(ada!, "fs:of_ada");
@@ -38,7 +39,11 @@ afterAll(() => stack.disposeAsync());
 
 async function connect(): Promise<void> {
   [ada, erwan] = await Promise.all(
-    [ADA, ERWAN].map(async (sub) => stack.use(await gateway.connect(await gateway.issuer.sign({ sub }), "auto"))),
+    [ADA, ERWAN].map(async (sub) => {
+      // Both may change what the other made, so that creator and updater differ.
+      const token = await gateway.issuer.sign({ sub, scope: `mcp ${ADMIN_SCOPE}` });
+      return stack.use(await gateway.connect(token, "auto"));
+    }),
   );
 }
 

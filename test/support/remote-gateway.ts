@@ -18,18 +18,20 @@ export interface RemoteGateway extends AsyncDisposable {
 export interface RemoteGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Further settings of `auth`. */
+  readonly auth?: Readonly<Record<string, unknown>>;
 }
 
 export async function startRemoteGateway(
   mcpServers: Readonly<Record<string, McpServerEntry>>,
-  { env = {}, config = {} }: RemoteGatewayOptions = {},
+  { env = {}, config = {}, auth: more = {} }: RemoteGatewayOptions = {},
 ): Promise<RemoteGateway> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const resource = `${url}/mcp`;
   await using starting = new AsyncDisposableStack();
   const issuer = starting.use(await startAuthorizationServer({ audience: resource }));
-  const auth = { issuers: [issuer.issuer], resource, scopes: ["mcp"] };
+  const auth = { issuers: [issuer.issuer], resource, scopes: ["mcp"], ...more };
   const home = starting.use(
     await startGateway(mcpServers, { env: { ...env, PML_PORT: String(port) }, config: { auth, ...config } }),
   );

@@ -14,6 +14,8 @@ export interface CallContext {
   readonly client: string | undefined;
   /** The principal that the program acts for; undefined where callers are not told apart. */
   readonly principal: string | undefined;
+  /** True for a principal that may change what others made. */
+  readonly admin?: boolean | undefined;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
   /** Puts a question before a person; absent where the client cannot. */
@@ -25,8 +27,9 @@ export interface CallContext {
 }
 
 /** Converts the caller to the registry's asker. */
-export function askerOf(scope: Scope, { principal = OWNER, client }: Pick<CallContext, "principal" | "client">): Asker {
-  return { scope, principal, client };
+export function askerOf(scope: Scope, context: Pick<CallContext, "principal" | "admin" | "client">): Asker {
+  const { principal = OWNER, admin, client } = context;
+  return { scope, principal, admin, client };
 }
 
 type Structured = Readonly<Record<string, unknown>>;

@@ -135,6 +135,7 @@ async function sendOwn(
   const context = {
     client,
     principal: principal?.id,
+    admin: principal?.admin,
     signal,
     progress: notices.progress,
     ...(ask === undefined ? {} : { ask }),

@@ -101,7 +101,7 @@ export interface CurationStats extends SuggestionCounts {
 
 export interface CuratorOptions {
   readonly client: DatabaseClient;
-  readonly registry: Pick<Registry, "rename" | "lookup">;
+  readonly registry: Pick<Registry, "rename" | "checkChange">;
   readonly events: EventBus;
   readonly model: LanguageModel | undefined;
   /** Allows the use of a model offered by the caller. */
@@ -177,7 +177,7 @@ export class Curator {
     const failed: FailedDecision[] = [];
     for (const reference of references) {
       try {
-        const { id } = await this.#options.registry.lookup(asker, reference);
+        const { id } = await this.#options.registry.checkChange(asker, reference);
         const decision = { recordId: id, name: undefined, via };
         if ((await decideSuggestion(this.#options.client.db, asker.scope, decision)) !== undefined) rejected.push(id);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { type Asker, OWNER } from "../../registry/scope.ts";
+import { visibleTo } from "../../registry/visibility.ts";
 import type { Db } from "../../db/client.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import type { Nameable } from "../nameable.ts";
@@ -60,7 +61,7 @@ export async function listNameables(db: Db, asker: Asker, filter: NameableFilter
     JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND s.usage_count >= ${filter.minUsage} AND (${!filter.unnamedOnly} OR ${UNNAMED})
-      AND (${all} OR r.visibility <> 'private' OR r.created_by::text = ${asker.principal})
+      AND ${visibleTo(asker)}
       AND (${filter.newOnly !== true} OR ${WITHOUT_SUGGESTION})
     ORDER BY s.usage_count DESC, r.id LIMIT ${BATCH_LIMIT}`.execute(db);
   return rows.map(toNameable);

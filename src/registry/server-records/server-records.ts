@@ -5,7 +5,7 @@ import type { CapabilityRecord } from "../record.ts";
 import type { Visibility } from "../record-words.ts";
 import type { Registry } from "../registry.ts";
 import { formatFqdn } from "../fqdn.ts";
-import { type Asker, type Scope, STANDARD_SCOPE } from "../scope.ts";
+import { type Asker, OWNER, type Scope, STANDARD_SCOPE } from "../scope.ts";
 import { bumpScope } from "../scope-version-store.ts";
 import type { Signing } from "../signature.ts";
 import { contentHash } from "../../base/content-hash.ts";
@@ -183,7 +183,9 @@ export class ServerRecords {
       observed,
     }: WantedServer & { id: string; name: string; document: ServerJson },
   ): Promise<boolean> {
-    if ((await findNameHolder(tx, scope, { name: `mcp:${name}`, reserveDays: 0 })) !== undefined) {
+    if (
+      (await findNameHolder(tx, { scope, principal: OWNER }, { name: `mcp:${name}`, reserveDays: 0 })) !== undefined
+    ) {
       if (observed === true) return false;
       throw new PmlError("capability_name_taken", `Capability name 'mcp:${name}' already exists`, {
         hint: "Choose another name with --name.",
