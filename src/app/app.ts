@@ -36,7 +36,7 @@ import { openSigning } from "./open-signing.ts";
 import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
 import { createPermissions, type Permissions } from "../permissions/permissions.ts";
 import type { ToolVerdict } from "../permissions/plan.ts";
-import { createKeptResults, type KeptResults } from "../gateway/results/kept-results.ts";
+import { openResults, type Results } from "./open-results.ts";
 import { traced } from "../base/tracing.ts";
 import type { Logins } from "../upstream/oauth/logins.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "../upstream/offers/tool-reviews.ts";
@@ -73,7 +73,7 @@ export interface App extends AsyncDisposable {
   /** Counts the indexed documents and names the evidence search has for them. */
   indexStatus(): Promise<IndexStatus>;
   readonly curator: Curator;
-  readonly results: KeptResults;
+  readonly results: Results;
   readonly logins: Pick<Logins, "clientDocument" | "listenAt">;
   /** Resolves with the reason when the embedded database has died; the process can only end then. */
   readonly databaseLost: Promise<Error>;
@@ -136,7 +136,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     usage,
     permissions,
     permitCall: createPermitCall(permissions, scope),
-    results: createKeptResults(client.db, scope),
+    results: open.use(openResults(config, client.db)),
     databaseLost: client.lost,
     logins,
     async configureServers(changed) {

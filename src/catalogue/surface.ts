@@ -2,6 +2,7 @@ import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontext
 import type { KnownServer } from "../upstream/upstreams.ts";
 import type { CatalogueTool, ToolIndex, WithheldTool } from "./catalogue.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
+import { createUriMatcher } from "./uri-template.ts";
 import { formatToolId, parseToolId } from "./tool-id.ts";
 import { capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
@@ -149,6 +150,8 @@ function renameTool({ id, definition }: ListedTool, name: string): Tool {
   };
 }
 
+/** Templates of a server that plain URIs are compared with; wrapped URIs say where they belong. */
+const MOST_TEMPLATES = 500;
 const URI_PREFIX = "pml+";
 const WRAPPED_URI = /^pml\+([a-z0-9][a-z0-9-]*):(.*)$/is;
 
@@ -156,23 +159,18 @@ const WRAPPED_URI = /^pml\+([a-z0-9][a-z0-9-]*):(.*)$/is;
 function createResourceFinder(servers: readonly KnownServer[]): (uri: string) => Target | undefined {
   const listed = new Map(servers.flatMap(({ name, offer }) => (offer?.resources ?? []).map(({ uri }) => [uri, name])));
   const templates = servers.flatMap(({ name, offer }) =>
-    (offer?.resourceTemplates ?? []).map(({ uriTemplate }) => ({
+    (offer?.resourceTemplates ?? []).slice(0, MOST_TEMPLATES).map(({ uriTemplate }) => ({
       server: name,
-      pattern: templatePattern(uriTemplate),
+      matches: createUriMatcher(uriTemplate),
     })),
   );
   return (uri) => {
     const [, wrapped, name] = WRAPPED_URI.exec(uri) ?? [];
     if (wrapped !== undefined && name !== undefined) return { server: wrapped, name };
     const server =
-      listed.get(uri) ?? templates.find(({ pattern }) => pattern.test(uri))?.server ?? onlyServerWithResources(servers);
+      listed.get(uri) ?? templates.find(({ matches }) => matches(uri))?.server ?? onlyServerWithResources(servers);
     return server === undefined ? undefined : { server, name: uri };
   };
-}
-
-function templatePattern(template: string): RegExp {
-  const parts = template.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join(".+")}$`, "s");
 }
 
 function onlyServerWithResources(servers: readonly KnownServer[]): string | undefined {

@@ -14,7 +14,7 @@ export function toTypeText(schema: unknown, depth = 0): string {
   const either = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(either)) return union(either.map((each) => toTypeText(each, depth + 1)));
   const type = schema["type"];
-  if (Array.isArray(type)) return union(type.map((each) => toTypeText({ ...schema, type: each }, depth)));
+  if (Array.isArray(type)) return union([...new Set(type)].map((each) => toTypeText({ ...schema, type: each }, depth)));
   if (type === undefined && schema["properties"] === undefined) return "unknown";
   return toSingleType(typeof type === "string" ? type : "object", schema, depth);
 }

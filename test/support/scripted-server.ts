@@ -1,4 +1,7 @@
-/** A stdio MCP server with byte-exact answers from a file: `{ "tools": [...], "results": { name: … } }`. */
+/**
+ * A stdio MCP server with byte-exact answers from a file: `{ "tools": [...], "results": { name: … } }`, and where it has
+ * them `"templates": [...]`.
+ */
 import { readFileSync } from "node:fs";
 import { splitLines } from "../../src/base/lines.ts";
 
@@ -11,13 +14,17 @@ interface ScriptedMessage {
 const script = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as {
   readonly tools: readonly unknown[];
   readonly results: Readonly<Record<string, unknown>>;
+  readonly templates?: readonly unknown[];
 };
 
 function answer({ method, params = {} }: ScriptedMessage): unknown {
   if (method === "initialize") {
     const { protocolVersion } = params;
-    return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "scripted", version: "1.0.0" } };
+    const capabilities = { tools: {}, ...(script.templates === undefined ? {} : { resources: {} }) };
+    return { protocolVersion, capabilities, serverInfo: { name: "scripted", version: "1.0.0" } };
   }
+  if (method === "resources/list") return { resources: [] };
+  if (method === "resources/templates/list") return { resourceTemplates: script.templates };
   if (method === "tools/list") return { tools: script.tools };
   return method === "tools/call" ? script.results[params.name ?? ""] : {};
 }

@@ -1,15 +1,20 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createLogger } from "../../base/log.ts";
 import type { CallResultText, KeptResults } from "./kept-results.ts";
+import { FitThread } from "./fit-thread.ts";
 import { type FitParts, fitResult, type SizedResult } from "./fit-result.ts";
+
+const cutter = new FitThread(() => ({ maxMillis: 60_000, maxHeapMb: 256 }));
+afterAll(() => cutter[Symbol.asyncDispose]());
 
 const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const expiresAt = new Date("2026-01-02T03:04:05.678Z");
 
 function createParts(keep?: KeptResults["keep"]): FitParts & { readonly kept: CallResultText[] } {
   const kept: CallResultText[] = [];
-  const results: KeptResults = {
+  const results: FitParts["results"] = {
+    cut: (result) => cutter.cut(result),
     keep:
       keep ??
       (async (result) => {

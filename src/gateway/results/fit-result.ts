@@ -1,11 +1,12 @@
-import type { CallToolResult, JsonSchemaType, Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { Logger } from "../../base/log.ts";
 import { jsonBytes } from "./json-size.ts";
 import type { KeptResult, KeptResults } from "./kept-results.ts";
 import type { Cut } from "./shrink-json.ts";
 import { type ResultText, toResultText } from "./result-text.ts";
 
-import { type TruncatedResult, truncateResult } from "./truncate-result.ts";
+import type { ResultCutter } from "./fit-thread.ts";
+import type { TruncatedResult } from "./truncate-result.ts";
 
 export interface SizedResult {
   readonly result: CallToolResult;
@@ -21,7 +22,7 @@ export interface SizedResult {
 }
 
 export interface FitParts {
-  readonly results: KeptResults;
+  readonly results: KeptResults & ResultCutter;
   /** The principal who may read the result. */
   readonly principal: string | undefined;
   readonly ttlSeconds: number;
@@ -52,13 +53,29 @@ export async function fitResult(sized: SizedResult, parts: FitParts): Promise<Ca
   if (Math.max(jsonBytes(shown, limit), jsonBytes(structuredContent ?? null, limit)) <= maxBytes) return result;
   const text = toResultText(result);
   const kept = await keep(sized, text, parts);
-  const truncated = truncateResult(result, {
+  const cut = await parts.results.cut({
+    result,
+    outputSchema: structuredContent === undefined ? undefined : sized.outputSchema,
     maxBytes: maxBytes - NOTE_BYTES,
-    outputSchema: sized.outputSchema,
-    isValid: await createValidator(structuredContent === undefined ? undefined : sized.outputSchema),
   });
+  const truncated = "reason" in cut ? withoutContent(result, cut.reason) : cut;
   const offset = text.contentType === "text/plain" ? findContinuation(text.text, truncated.cuts) : 0;
   return addNote(truncated, { ...sized, totalBytes: Buffer.byteLength(text.text), kept, offset });
+}
+
+/** Stands for a result of which nothing could be cut in time. */
+function withoutContent({ structuredContent, isError }: CallToolResult, notCut: string): TruncatedResult & NotCut {
+  return {
+    result: { content: [], ...(isError === undefined ? {} : { isError }) },
+    cuts: [],
+    structureLost: structuredContent !== undefined,
+    notCut,
+  };
+}
+
+interface NotCut {
+  /** The reason why no part is shown. */
+  readonly notCut?: string;
 }
 
 type Keeping = KeptResult | { readonly reason: string };
@@ -90,7 +107,7 @@ interface Circumstances extends SizedResult {
   readonly offset: number;
 }
 
-function addNote(truncated: TruncatedResult, circumstances: Circumstances): CallToolResult {
+function addNote(truncated: TruncatedResult & NotCut, circumstances: Circumstances): CallToolResult {
   const { result, structureLost } = truncated;
   const { kept, totalBytes, outputSchema, offset } = circumstances;
   const text = describeTruncation(truncated, circumstances);
@@ -108,15 +125,16 @@ function addNote(truncated: TruncatedResult, circumstances: Circumstances): Call
 }
 
 function describeTruncation(
-  { cuts, structureLost }: TruncatedResult,
+  { cuts, structureLost, notCut }: TruncatedResult & NotCut,
   { kept, totalBytes, maxBytes, limitName, result, outputSchema, offset }: Circumstances,
 ): string {
   const named = cuts.slice(0, CUTS_NAMED).map(describeCut);
   const more = cuts.length > named.length ? [`and ${cuts.length - named.length} more`] : [];
+  const missing = notCut === undefined ? `not complete here: ${[...named, ...more].join("; ")}` : `left out: ${notCut}`;
   const sentences = [
-    `[PML] This result has ${totalBytes} bytes, more than the limit of ${maxBytes} (${limitName}), and is not complete here: ${[...named, ...more].join("; ")}.`,
+    `[PML] This result has ${totalBytes} bytes, more than the limit of ${maxBytes} (${limitName}), and is ${missing}.`,
   ];
-  if (structureLost)
+  if (structureLost && notCut === undefined)
     sentences.push("Its structured content is left out, since nothing shorter would fit its output schema.");
   if (structureLost && outputSchema !== undefined && result.isError !== true)
     sentences.push("The call itself succeeded; do not repeat it.");
@@ -132,16 +150,4 @@ function describeTruncation(
 
 function describeCut({ path, kept, of, unit }: Cut): string {
   return `${path.slice(0, LONGEST_PATH) || "all"}: ${kept} of ${of} ${unit}`;
-}
-
-async function createValidator(schema: SizedResult["outputSchema"]): Promise<(value: unknown) => boolean> {
-  if (schema === undefined) return () => true;
-  // Loaded on demand: most results are short.
-  const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/server/validators/ajv");
-  try {
-    const validate = new AjvJsonSchemaValidator().getValidator(schema as JsonSchemaType);
-    return (value) => validate(value).valid;
-  } catch {
-    return () => true; // a schema that cannot be compiled refuses nothing
-  }
 }

@@ -9,14 +9,15 @@ export interface SchemaView {
 }
 
 const COMBINATIONS = ["allOf", "anyOf", "oneOf"] as const;
-const DEEPEST_REFERENCE = 16;
+/** Alternatives of one place that are read; a schema may refer to itself without end. */
+const MOST_ALTERNATIVES = 64;
 
 export function viewSchema(root: unknown): SchemaView {
   return createView(root, [root]);
 }
 
 function createView(root: unknown, nodes: readonly unknown[]): SchemaView {
-  const schemas = nodes.flatMap((node) => expand(root, node, 0));
+  const schemas = expand(root, nodes);
   return {
     required: new Set(schemas.flatMap(({ required }) => (Array.isArray(required) ? required.map(String) : []))),
     property: (key) =>
@@ -33,14 +34,20 @@ function createView(root: unknown, nodes: readonly unknown[]): SchemaView {
   };
 }
 
-/** Lists the schema itself, its references and its alternatives. */
-function expand(root: unknown, node: unknown, depth: number): Schema[] {
-  const schema = asSchema(node);
-  if (schema === undefined || depth > DEEPEST_REFERENCE) return [];
-  const { $ref } = schema;
-  const referred = typeof $ref === "string" ? [findReference(root, $ref)] : [];
-  const combined = COMBINATIONS.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []));
-  return [schema, ...[...referred, ...combined].flatMap((each) => expand(root, each, depth + 1))];
+/** Lists the schemas themselves, their references and their alternatives, each once. */
+function expand(root: unknown, nodes: readonly unknown[]): Schema[] {
+  const found = new Set<Schema>();
+  const left = nodes.toReversed();
+  while (left.length > 0 && found.size < MOST_ALTERNATIVES) {
+    const schema = asSchema(left.pop());
+    if (schema === undefined || found.has(schema)) continue;
+    found.add(schema);
+    const { $ref } = schema;
+    const combined = COMBINATIONS.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []));
+    left.push(...combined.slice(0, MOST_ALTERNATIVES).toReversed());
+    if (typeof $ref === "string") left.push(findReference(root, $ref));
+  }
+  return [...found];
 }
 
 function findReference(root: unknown, reference: string): unknown {

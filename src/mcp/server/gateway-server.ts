@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { version } from "../../base/package-info.ts";
 import { findHeaderParams } from "../../upstream/connection/param-headers.ts";
+import { noValidation } from "../../upstream/connection/no-validation.ts";
 import { principalOf } from "../../auth/caller.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Gateway } from "./gateway.ts";
@@ -86,6 +87,7 @@ export function createGatewayServer({ gateway, accounts, names, codec }: Gateway
         "resources/templates/list": LIST_HINT,
       },
       instructions: INSTRUCTIONS,
+      jsonSchemaValidator: noValidation,
       inputRequired: { maxRounds: MOST_QUESTIONS_PER_CALL },
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },

@@ -2,7 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { PermitCall } from "../../gateway/permit-call.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KeptResults } from "../../gateway/results/kept-results.ts";
+import type { FitParts } from "../../gateway/results/fit-result.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { UsageLog } from "../../gateway/usage/usage-log.ts";
 import { OWNER, type Scope } from "../../registry/scope.ts";
@@ -23,7 +23,7 @@ export interface GatewayOptions {
   readonly catalogue: Catalogue;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
-  readonly results: KeptResults;
+  readonly results: FitParts["results"];
   readonly settings: GatewaySettings;
   /** Creates PML's own tools, which can read the gateway's surface. */
   readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
@@ -45,7 +45,7 @@ const COALESCE_MS = 250;
 export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
-  readonly results: KeptResults;
+  readonly results: FitParts["results"];
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();

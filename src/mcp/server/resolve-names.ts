@@ -2,6 +2,7 @@ import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../../base/closest.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { OfferedTool, Surface, Target } from "../../catalogue/surface.ts";
+import { LONGEST_URI } from "../../catalogue/uri-template.ts";
 import { parseToolId } from "../../catalogue/tool-id.ts";
 import type { NameTable } from "../../catalogue/wire-names.ts";
 import type { UpstreamServer } from "../../upstream/upstream-server.ts";
@@ -69,6 +70,8 @@ export class NameResolver {
   }
 
   resolveResource(uri: string): ResolvedTarget {
+    if (uri.length > LONGEST_URI)
+      throw new ProtocolError(INVALID_PARAMS, `The URI has ${uri.length} characters, more than ${LONGEST_URI}`);
     const target = this.#parts.surface().findResource(uri);
     const upstream = target === undefined ? undefined : this.#parts.findServer(target.server);
     if (target === undefined || upstream === undefined)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { canonical } from "../../base/canonical.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import { diffLimits } from "./schema-limits.ts";
 
@@ -116,7 +117,8 @@ function list(values: readonly unknown[]): string {
 }
 
 function without(values: readonly unknown[], others: readonly unknown[]): unknown[] {
-  return values.filter((value) => !others.some((other) => isDeepStrictEqual(value, other)));
+  const known = new Set(others.map(canonical));
+  return values.filter((value) => !known.has(canonical(value)));
 }
 
 /** Undefined if every value is accepted. */

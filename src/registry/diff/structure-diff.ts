@@ -39,7 +39,8 @@ export function diffSets(before: readonly string[], after: readonly string[]): S
 }
 
 function without(items: readonly string[], others: readonly string[]): string[] {
-  return [...new Set(items)].filter((item) => !others.includes(item)).toSorted();
+  const known = new Set(others);
+  return [...new Set(items)].filter((item) => !known.has(item)).toSorted();
 }
 
 function keyOf(node: StructureNode): string {
@@ -85,9 +86,10 @@ function argumentsOf(node: StructureNode, names: ReadonlyMap<string, string> = n
 function diffEdges(before: StaticStructure, after: StaticStructure, names: ReadonlyMap<string, string>): SetDiff {
   const rename = ({ from, to }: StructureEdge): string =>
     `${names.get(from) ?? `before ${from}`} ${names.get(to) ?? `before ${to}`}`;
-  const old = new Map(before.edges.map((edge) => [`${rename(edge)} ${kindOf(edge)}`, describe(before, edge)]));
+  const [beforeLabels, afterLabels] = [labelsOf(before), labelsOf(after)];
+  const old = new Map(before.edges.map((edge) => [`${rename(edge)} ${kindOf(edge)}`, describe(beforeLabels, edge)]));
   const current = new Map(
-    after.edges.map((edge) => [`${edge.from} ${edge.to} ${kindOf(edge)}`, describe(after, edge)]),
+    after.edges.map((edge) => [`${edge.from} ${edge.to} ${kindOf(edge)}`, describe(afterLabels, edge)]),
   );
   return { added: missing(current, old), removed: missing(old, current) };
 }
@@ -100,7 +102,11 @@ function kindOf(edge: StructureEdge): string {
   return edge.type === "conditional" ? `${edge.type} ${edge.outcome}` : edge.type;
 }
 
-function describe({ nodes }: StaticStructure, edge: StructureEdge): string {
-  const label = (id: string): string => nodes.find((node) => node.id === id)?.label ?? id;
+function labelsOf({ nodes }: StaticStructure): ReadonlyMap<string, string> {
+  return new Map(nodes.map(({ id, label }) => [id, label]));
+}
+
+function describe(labels: ReadonlyMap<string, string>, edge: StructureEdge): string {
+  const label = (id: string): string => labels.get(id) ?? id;
   return `${label(edge.from)} → ${label(edge.to)} (${kindOf(edge)})`;
 }

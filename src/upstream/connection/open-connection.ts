@@ -11,6 +11,7 @@ import type { McpServerEntry } from "../../config/schema.ts";
 import { version } from "../../base/package-info.ts";
 import { findHttpStatus } from "../failures.ts";
 import type { ServerAuth } from "../oauth/server-auth.ts";
+import { noValidation } from "./no-validation.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -103,7 +104,7 @@ async function connectClient(
   const probe = asksProcess ? { timeoutMs: questionMs } : {};
   const client = new Client(
     { name: "pml", version },
-    { capabilities: CAPABILITIES, versionNegotiation: { mode: "auto", probe } },
+    { capabilities: CAPABILITIES, versionNegotiation: { mode: "auto", probe }, jsonSchemaValidator: noValidation },
   );
   options.prepare(client, transport);
   try {
