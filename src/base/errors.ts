@@ -46,6 +46,37 @@ export function toErrorReport(error: unknown): ErrorReport {
   };
 }
 
+/**
+ * Hides the text of an unexpected error from a caller: it may come from the database or name paths. The log has it. A
+ * PmlError is meant for callers and stays.
+ */
+export function concealed(error: unknown): PmlError {
+  if (error instanceof PmlError) return error;
+  if (isDataException(error)) {
+    const hint = "Look for zero characters, half characters and malformed ids";
+    return new PmlError("usage", "A value of the request cannot be stored or compared", { hint, cause: error });
+  }
+  return new PmlError("internal", "Something failed inside of PML", {
+    hint: "The gateway's log says what: pml logs --level error",
+    cause: error,
+  });
+}
+
+/** Conceals errors of the database only, where other errors are meant for the caller. */
+export function withoutDatabaseText(error: unknown): unknown {
+  return findSqlState(error) === undefined ? error : concealed(error);
+}
+
+/** Class 22 of SQLSTATE: the database was given a value that its type does not have, such as text with a zero. */
+function isDataException(error: unknown): boolean {
+  return findSqlState(error)?.startsWith("22") === true;
+}
+
+function findSqlState(error: unknown): string | undefined {
+  const isOfDatabase = error instanceof Error && "severity" in error && "code" in error;
+  return isOfDatabase ? String(error.code) : undefined;
+}
+
 /** A report as another process sent it, which may be of a version with other codes. */
 type ReceivedReport = Omit<ErrorReport, "code" | "id"> & { readonly code: string };
 

@@ -45,7 +45,9 @@ export const limitsSchema = z
     concurrentRequests: count
       .default(256)
       .describe("Concurrent requests: per principal over HTTP, per connection over stdio."),
-    sessions: count.default(500).describe("Open HTTP sessions (2025 protocols) per principal."),
+    sessions: count
+      .default(500)
+      .describe("Open HTTP sessions (2025 protocols) per principal; with the local token per client, by its name."),
     streams: count
       .default(500)
       .describe("Open notification streams: per principal over HTTP, per connection over stdio."),

@@ -43,7 +43,7 @@ const tools: Record<string, FakeTool> = {
 describe("executeDag", () => {
   test("runs layers in order and hands results on", async () => {
     const host = createHost(tools);
-    const result = await executeDag(chain, { path: "a.json" }, host);
+    const result = await executeDag(chain, { args: { path: "a.json" }, host, maxCalls: 4 });
     expect(result).toEqual({ a: { from: "a.json" }, b: [7] });
     expect(layersOf(chain).map((layer) => layer.map(({ id }) => id))).toEqual([["read", "stat"], ["parse"], ["join"]]);
   });
@@ -59,7 +59,7 @@ describe("executeDag", () => {
         { id: "never", tool: "util:join", condition: "!stat.size" },
       ],
     };
-    const result = await executeDag(dag, {}, host);
+    const result = await executeDag(dag, { args: {}, host, maxCalls: 2 });
     expect(host.calls).toEqual(["stat", "small"]);
     expect(result).toEqual({ small: { small: true }, after: null, never: null });
   });
@@ -68,8 +68,12 @@ describe("executeDag", () => {
     const failing = { ...tools, read: () => raise("gone") };
     const safe = chain.tasks.map((each) => (each.id === "read" ? { ...each, safeToFail: true } : each));
     const host = createHost({ ...failing, parse: (args) => args });
-    expect(await executeDag({ tasks: safe }, { path: "a" }, host)).toEqual({ a: { json: null }, b: [7] });
-    await expect(executeDag(chain, { path: "a" }, createHost(failing))).rejects.toMatchObject({ task: "read" });
+    expect(await executeDag({ tasks: safe }, { args: { path: "a" }, host, maxCalls: 4 })).toEqual({
+      a: { json: null },
+      b: [7],
+    });
+    const run = { args: { path: "a" }, host: createHost(failing), maxCalls: 4 };
+    await expect(executeDag(chain, run)).rejects.toMatchObject({ task: "read" });
   });
 
   test("refuses cycles, missing tasks and equal ids", () => {

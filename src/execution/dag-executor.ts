@@ -22,12 +22,23 @@ type TaskOutcome =
   | { readonly kind: "failed" }
   | { readonly kind: "skipped" };
 
+/** A DAG made as many calls as a program may. */
+export class TooManyTasks extends Error {}
+
+export interface DagRun {
+  readonly args: JsonObject;
+  readonly host: RunHost;
+  /** `sandbox.maxCalls`, as for a program. */
+  readonly maxCalls: number;
+}
+
 /** Runs a DAG layer by layer, each layer in parallel. Returns the results of its final tasks. */
-export async function executeDag(dag: DagStructure, args: JsonObject, host: RunHost): Promise<JsonValue> {
+export async function executeDag(dag: DagStructure, { args, host, maxCalls }: DagRun): Promise<JsonValue> {
   const outcomes = new Map<string, TaskOutcome>();
   let calls = 0;
   const run = async (task: DagTask): Promise<void> => {
     if (!isWanted(task, outcomes, args)) return void outcomes.set(task.id, { kind: "skipped" });
+    if (calls >= maxCalls) throw new TooManyTasks(`The DAG made more than ${maxCalls} calls (sandbox.maxCalls)`);
     const { server, tool } = splitTool(task.tool);
     const call = { kind: "tool", id: ++calls, node: task.id, loop: "", server, tool } as const;
     const answer = await host.call({ ...call, args: resolveReferences(task.arguments ?? {}, outcomes, args) });

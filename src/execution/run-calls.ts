@@ -1,6 +1,7 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { formatToolId } from "../catalogue/tool-id.ts";
 import { setTimeout as pause } from "node:timers/promises";
+import { withoutDatabaseText } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { CallEntry, CallTarget, Journal } from "./journal.ts";
@@ -277,7 +278,8 @@ function unknownOutcome(tool: string): CallRefused {
   return new CallRefused({ name: "ToolError", code: "outcome_unknown", message });
 }
 
-function asGuestError(error: unknown): GuestError {
+function asGuestError(thrown: unknown): GuestError {
+  const error = withoutDatabaseText(thrown);
   return error instanceof Error
     ? { name: error.name, message: error.message }
     : { name: "Error", message: String(error) };

@@ -1,8 +1,9 @@
+import { withoutDatabaseText } from "../base/errors.ts";
 import { parseToolId } from "../catalogue/tool-id.ts";
 import type { InstrumentedProgram } from "../analysis/structure.ts";
 import type { CapabilitySource } from "../registry/capability.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { DagFailure, executeDag } from "./dag-executor.ts";
+import { DagFailure, executeDag, TooManyTasks } from "./dag-executor.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
 import type { Runnable } from "./programs.ts";
 import { Replay } from "./replay-journal.ts";
@@ -140,7 +141,10 @@ export async function runBody(options: BodyOptions, host: RunHost, signal: Abort
   const { run, runnable } = options;
   const { body } = runnable;
   if (body.kind === "code") return runCode(options, { program: body.program.instrumented, host, signal });
-  const work = body.kind === "dag" ? executeDag(body.dag, run.args, host) : delegate(body.source, run.args, host);
+  const work =
+    body.kind === "dag"
+      ? executeDag(body.dag, { args: run.args, host, maxCalls: options.limits.maxCalls })
+      : delegate(body.source, run.args, host);
   const stopped = new Promise<BodyResult["ended"]>((resolve) => {
     signal.addEventListener("abort", () => resolve({ kind: "cancelled" }), { once: true });
   });
@@ -215,7 +219,10 @@ function toRunError({ name, message, code }: GuestError): RunError {
   };
 }
 
-function describeFailure(error: unknown): RunError {
+function describeFailure(thrown: unknown): RunError {
+  const error = withoutDatabaseText(thrown);
+  if (error instanceof TooManyTasks)
+    return { code: "limit_exceeded", message: error.message, hint: "The limit is sandbox.maxCalls." };
   if (error instanceof DagFailure) return { code: error.code, message: `Task ${error.task}: ${error.message}` };
   return { code: "program_error", message: error instanceof Error ? error.message : String(error) };
 }

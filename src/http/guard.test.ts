@@ -14,7 +14,7 @@ interface From {
 
 function requestOf(headers: IncomingHttpHeaders, from: From = {}): GuardedRequest {
   const socket = { remoteAddress: "127.0.0.1", localAddress: "127.0.0.1", ...from };
-  return { headers, socket } as GuardedRequest;
+  return { headers, socket, rawHeaders: Object.entries(headers).flat() } as GuardedRequest;
 }
 
 async function statusOf(request: GuardedRequest, access: Access, given: GuardSettings = settings): Promise<number> {
@@ -50,10 +50,10 @@ test("guard looks at each token that comes on a connection, also after the right
   expect(await statusOf(request, "owner")).toBe(200);
   expect(await statusOf(request, "owner")).toBe(200);
   for (const authorization of ["Bearer wrong", "Bearer right ", ""]) {
-    const next = { headers: { ...ours, authorization }, socket: request.socket } as GuardedRequest;
+    const next = { ...request, headers: { ...ours, authorization } } as GuardedRequest;
     expect(await statusOf(next, "owner")).toBe(401);
   }
-  const silent = { headers: { host: ours.host }, socket: request.socket } as GuardedRequest;
+  const silent = { ...request, headers: { host: ours.host } } as GuardedRequest;
   expect(await statusOf(silent, "owner")).toBe(401);
 });
 

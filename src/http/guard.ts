@@ -36,7 +36,7 @@ export async function guard(
   access: Access,
   settings: GuardSettings,
 ): Promise<Refusal | undefined> {
-  const stranger = checkAddress(request.headers, settings);
+  const stranger = findTwice(request) ?? checkAddress(request.headers, settings);
   if (stranger !== undefined || access === "public") return stranger;
   if (isOwner(request, settings)) return undefined;
   const { resourceServer } = settings;
@@ -44,6 +44,29 @@ export async function guard(
   const caller = await resourceServer.authenticate(request.headers.authorization);
   if (caller instanceof Response) return toRefusal(caller);
   request.auth = caller;
+  return undefined;
+}
+
+/** Headers that decide. Of two, Node takes the first, and a proxy before it perhaps the second. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "content-length",
+  "content-type",
+  "host",
+  "mcp-session-id",
+  "origin",
+  "transfer-encoding",
+  "x-pml-decision-key",
+]);
+
+function findTwice({ rawHeaders }: IncomingMessage): Refusal | undefined {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? "";
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen.has(name)) return refuse(400, `The header "${name}" is there twice`, "Send it once");
+    seen.add(name);
+  }
   return undefined;
 }
 

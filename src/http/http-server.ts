@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { GuardedRequest } from "../auth/caller.ts";
-import { PmlError, toErrorReport } from "../base/errors.ts";
+import { concealed, PmlError, toErrorReport } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { describePortOwner } from "../base/port-owner.ts";
 import { DECISION_KEY_HEADER, type DocumentRoute, type Returned } from "../contract/route.ts";
@@ -106,8 +106,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
     }
   } catch (error) {
     if (request.destroyed && !request.complete) return; // the client went away in the middle of its request
+    const shown = concealed(error);
     options.log.error({ path, error: error instanceof Error ? error.stack : String(error) }, "request failed");
-    sendError(response, 500, error);
+    sendError(response, shown.code === "usage" ? 400 : 500, shown);
   }
 }
 
@@ -170,10 +171,11 @@ function matchPath(pattern: string, path: string): PathParameters | undefined {
   return parameters;
 }
 
-/** Decodes a part of a path; undefined where it is malformed. */
+/** Decodes a part of a path; undefined where it is malformed, or holds a zero, which no name has. */
 function decode(value: string): string | undefined {
   try {
-    return decodeURIComponent(value);
+    const text = decodeURIComponent(value);
+    return text.includes("\u0000") ? undefined : text;
   } catch {
     return undefined;
   }

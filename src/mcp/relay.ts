@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { contentHash } from "../base/content-hash.ts";
-import { PmlError, toErrorReport } from "../base/errors.ts";
+import { PmlError, toErrorReport, withoutDatabaseText } from "../base/errors.ts";
 import type { Ask, Question } from "../upstream/active-calls.ts";
 import type { CurrentParams } from "../upstream/connection/current-protocol.ts";
 import type { Gateway } from "./server/gateway.ts";
@@ -221,12 +221,14 @@ const ERROR_KEY = "dev.pml/error";
 
 /** Turns a refusal of PML itself into an answer; everything else stays as it is. */
 export function toRefusal(error: unknown): CallResult {
-  if (error instanceof PmlError) return toToolError(error);
+  const known = withoutDatabaseText(error);
+  if (known instanceof PmlError) return toToolError(known);
   throw error;
 }
 
 /** A tool call that could not be made is an answer the model can read; only protocol errors stay errors. */
-export function toToolError(error: unknown): CallResult {
+export function toToolError(thrown: unknown): CallResult {
+  const error = withoutDatabaseText(thrown);
   if (error instanceof ProtocolError || (error instanceof Error && error.name === "AbortError")) throw error;
   if (error instanceof PmlError) {
     const report = toErrorReport(error);

@@ -1,4 +1,4 @@
-import { type ErrorReport, PmlError, toErrorReport } from "../../base/errors.ts";
+import { concealed, type ErrorReport, PmlError, toErrorReport } from "../../base/errors.ts";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
@@ -67,6 +67,6 @@ function marks(failed: true | undefined, meta?: Readonly<Record<string, JsonValu
 function reportFailure(error: unknown, tool: string, log: Logger): ErrorReport {
   if (error instanceof PmlError) return toErrorReport(error);
   log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, "a tool of PML failed");
-  const { hint: _forTheCommandLine, ...report } = toErrorReport(error);
+  const { hint: _forTheCommandLine, ...report } = toErrorReport(concealed(error));
   return report;
 }

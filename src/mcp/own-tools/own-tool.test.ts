@@ -97,6 +97,6 @@ test("what a tool throws is an answer; what nobody expected has no advice for th
     throw new TypeError("oops");
   });
   expect(unknown.result["structuredContent"]).toEqual({
-    error: { code: "internal", id: "PML-E9001", message: "oops" },
+    error: { code: "internal", id: "PML-E9001", message: "Something failed inside of PML" },
   });
 });

@@ -35,6 +35,9 @@ export interface AccountsOptions {
 
 /** Beyond this number, accounts with nothing open are dropped. */
 const KEPT_ACCOUNTS = 1_000;
+/** The owner's clients together may have this many times the sessions of one. */
+const OWNERS_CLIENTS = 10;
+const LONGEST_NAME = 200;
 
 /** Holds callers to the configured limits and counts refusals. */
 export class Accounts {
@@ -42,6 +45,8 @@ export class Accounts {
   readonly #onReached: (key: LimitKey) => void;
   readonly #now: () => number;
   readonly #accounts = new Map<string, KnownAccount>();
+  /** Sessions of the owner's clients, by the name each gives itself. */
+  readonly #clients = new Map<string, Quota>();
 
   constructor({ limits, onReached, now = () => performance.now() }: AccountsOptions) {
     this.#limits = limits;
@@ -59,9 +64,32 @@ export class Accounts {
     return account;
   }
 
+  /**
+   * Takes a session's place. The owner's token is shared by several clients, so each of them has the limit for itself, by
+   * the name it gives; all names together have some times as much.
+   */
+  takeSession(principal: Principal | undefined, client: string): Disposable {
+    if (principal !== undefined) return this.of(principal).sessions.take();
+    const all = this.of(undefined).sessions.take();
+    try {
+      const own = this.#sessionsOf(client.slice(0, LONGEST_NAME)).take();
+      return { [Symbol.dispose]: () => [own, all].forEach((place) => place[Symbol.dispose]()) };
+    } catch (error) {
+      all[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #sessionsOf(client: string): Quota {
+    const quota = this.#clients.get(client) ?? this.quota("sessions");
+    for (const [name, { taken }] of this.#clients) if (taken === 0) this.#clients.delete(name);
+    this.#clients.set(client, quota);
+    return quota;
+  }
+
   /** Creates a quota of a connection, as opposed to a principal. */
-  quota(name: QuotaName): Quota {
-    const most = this.#limits[name];
+  quota(name: QuotaName, times = 1): Quota {
+    const most = this.#limits[name] * times;
     const retry = name === "concurrentRequests" ? { retrySeconds: 1 } : {};
     return new Quota(most, () => this.refuse(`limits.${name}`, most, { what: MEANING[name], ...retry }));
   }
@@ -79,7 +107,7 @@ export class Accounts {
     const rate = perMinute === undefined ? undefined : new RateLimit(perMinute, this.#now());
     const reading = this.quota("concurrentRequests");
     const requests = this.quota("concurrentRequests");
-    const sessions = this.quota("sessions");
+    const sessions = this.quota("sessions", perMinute === undefined ? OWNERS_CLIENTS : 1);
     const streams = this.quota("streams");
     return {
       requests,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { isInitializeRequest, type McpServerFactory } from "@modelcontextprotocol/server";
+import { type InitializeRequest, isInitializeRequest, type McpServerFactory } from "@modelcontextprotocol/server";
 import { type GuardedRequest, principalOf } from "../../auth/caller.ts";
 import type { Accounts } from "../server/accounts.ts";
 import { refuse } from "./refuse-request.ts";
@@ -52,10 +52,10 @@ export class LegacySessions {
     await Promise.allSettled([...this.#sessions.values()].map(({ transport }) => transport.close()));
   }
 
-  async #begin(request: GuardedRequest, response: ServerResponse, body: unknown): Promise<void> {
+  async #begin(request: GuardedRequest, response: ServerResponse, body: InitializeRequest): Promise<void> {
     const { factory, accounts, onerror } = this.#options;
     const principal = principalOf(request.auth);
-    const place = accounts.of(principal).sessions.take();
+    const place = accounts.takeSession(principal, body.params.clientInfo.name);
     const transport = new SessionTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {

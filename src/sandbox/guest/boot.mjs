@@ -2,7 +2,7 @@
 import { Channel } from "./channel.mjs";
 import { defineConsole } from "./console.mjs";
 import { createDeterminism } from "./determinism.mjs";
-import { apply, defineLazyGlobal, parse, promiseThen } from "./intrinsics.mjs";
+import { apply, BasePromise, defineLazyGlobal, parse, promiseThen, withoutSpecies } from "./intrinsics.mjs";
 import { createMarks } from "./marks.mjs";
 import { describeThrown, describeValue } from "./outcome.mjs";
 import { createToolGlobals } from "./tool-globals.mjs";
@@ -19,6 +19,8 @@ const WEB_GLOBALS = [
   "btoa",
   "structuredClone",
 ];
+
+const UNDESCRIBED = '{"name":"Error","message":"the error cannot be described"}';
 
 /** Placeholder until `main` sets the program's limits; no program code runs before. */
 const NO_LIMITS = /** @type {import("./protocol.ts").InnerLimits} */ ({});
@@ -42,12 +44,16 @@ export function boot(send, webSource) {
   const end = (type, describe) => {
     if (hasEnded) return;
     hasEnded = true;
-    let text;
+    let text = UNDESCRIBED;
     try {
       text = describe();
     } catch (error) {
       type = "E";
-      text = describeThrown(error);
+      try {
+        text = describeThrown(error);
+      } catch {
+        // the program broke what describes errors; it still ends
+      }
     }
     channel.flush();
     send(type, text);
@@ -66,7 +72,8 @@ export function boot(send, webSource) {
         const program = evaluate();
         if (typeof program !== "function") throw new TypeError("the program is not a function");
         const value = program(parse(args), marks);
-        void apply(promiseThen, new Promise((resolve) => resolve(value)), [returned, fail]);
+        const result = withoutSpecies(new BasePromise((resolve) => resolve(value)));
+        void apply(promiseThen, result, [returned, fail]);
       } catch (error) {
         fail(error);
       }

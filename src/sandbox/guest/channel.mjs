@@ -1,5 +1,18 @@
 // @ts-check
-import { apply, bytesAbove, mapDelete, mapGet, mapSet, settled, stringify, promiseThen } from "./intrinsics.mjs";
+import {
+  apply,
+  BaseError,
+  bytesAbove,
+  defineValue,
+  getOwnPropertyDescriptor,
+  mapDelete,
+  mapGet,
+  mapSet,
+  promiseThen,
+  settled,
+  stringify,
+  withoutFirstLine,
+} from "./intrinsics.mjs";
 
 /** @typedef {import("./protocol.ts").InnerLimits} InnerLimits */
 /** @typedef {import("./protocol.ts").AnswerError} AnswerError */
@@ -101,21 +114,34 @@ const { captureStackTrace } = /** @type {{ captureStackTrace?: (target: object, 
 
 /** @param {{ stack?: string }} target @param {object} caller */
 function captureStack(target, caller) {
-  if (captureStackTrace === undefined) target.stack = new Error("").stack ?? "";
+  if (captureStackTrace === undefined) defineValue(target, "stack", new BaseError("").stack, false);
   else captureStackTrace(target, caller);
 }
 
 /**
- * Builds the error of a failed call when the answer arrives, with the stack of the call itself.
+ * Builds the error of a failed call when the answer arrives, with the stack of the call itself. Calls nothing that a
+ * program can replace: an exception here would leave the call without an answer.
  * @param {AnswerError} given @param {{ stack?: string }} place
  */
-function toolError({ name, message, code, data }, place) {
-  const error = /** @type {Error & { code?: string, data?: unknown }} */ (new Error(message));
-  error.name = name;
-  if (code !== undefined) error.code = code;
-  if (data !== undefined) error.data = data;
-  // V8 puts a line before the frames, QuickJS does not.
-  const frames = (place.stack ?? "").replace(/^\S.*\n/, "");
-  error.stack = `${name}: ${message}\n${frames}`;
+function toolError(given, place) {
+  const { name, message } = given;
+  const error = new BaseError(message);
+  defineValue(error, "name", name, true);
+  const code = getOwnPropertyDescriptor(given, "code")?.value;
+  if (code !== undefined) defineValue(error, "code", code, true);
+  const data = getOwnPropertyDescriptor(given, "data")?.value;
+  if (data !== undefined) defineValue(error, "data", data, true);
+  defineValue(error, "stack", `${name}: ${message}\n${framesOf(place)}`, false);
   return error;
+}
+
+/** V8 puts a line before the frames, QuickJS does not. @param {{ stack?: unknown }} place */
+function framesOf(place) {
+  try {
+    // runs `Error.prepareStackTrace` of the program, which may throw or return anything
+    const { stack } = place;
+    return typeof stack === "string" ? withoutFirstLine(stack) : "";
+  } catch {
+    return "";
+  }
 }

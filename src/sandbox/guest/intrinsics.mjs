@@ -6,13 +6,46 @@
 export const { apply, construct, defineProperty, deleteProperty } = Reflect;
 export const { parse, stringify } = JSON;
 export const { freeze, getOwnPropertyDescriptor } = Object;
+const { create } = Object;
 export const { then: promiseThen } = Promise.prototype;
 export const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
 export const { get: weakGet, set: weakSet } = WeakMap.prototype;
 const { slice: stringSlice, charCodeAt } = String.prototype;
 export const { slice: arraySlice } = Array.prototype;
 export const { floor, imul } = Math;
-export const settled = Promise.resolve();
+/** The program may replace the global of the same name. */
+export const { Error: BaseError, Promise: BasePromise } = globalThis;
+
+/**
+ * Defines a property without setters of prototypes. The descriptor has no prototype: a program may have given all objects
+ * a `get`. @param {object} target @param {string} key @param {unknown} value @param {boolean} enumerable
+ */
+export const defineValue = (target, key, value, enumerable) => {
+  const descriptor = /** @type {PropertyDescriptor} */ (create(null));
+  descriptor.value = value;
+  descriptor.writable = true;
+  descriptor.configurable = true;
+  descriptor.enumerable = enumerable;
+  return defineProperty(target, key, descriptor);
+};
+
+/**
+ * Makes `then` of a promise independent of `constructor` and `Symbol.species`, which a program can replace.
+ * @template T @param {Promise<T>} promise
+ */
+export const withoutSpecies = (promise) => {
+  defineValue(promise, "constructor", undefined, false);
+  return promise;
+};
+export const settled = withoutSpecies(BasePromise.resolve());
+
+/** Removes the first line unless it begins with a space. @param {string} text */
+export const withoutFirstLine = (text) => {
+  if (text === "" || text[0] === " " || text[0] === "\t") return text;
+  let end = 0;
+  while (end < text.length && text[end] !== "\n") end += 1;
+  return end < text.length ? apply(stringSlice, text, [end + 1]) : text;
+};
 
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${apply(stringSlice, text, [0, length])}…` : text);

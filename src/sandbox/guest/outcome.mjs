@@ -9,13 +9,13 @@ const MAX_DATA = 16_000;
 
 /** Serialises any thrown value. @param {unknown} thrown */
 export function describeThrown(thrown) {
-  const parts = ['"name":', textOf(thrown, "name", "Error", MAX_ERROR_NAME), ',"message":', messageOf(thrown)];
-  parts.push(',"stack":', textOf(thrown, "stack", "", MAX_STACK));
+  const name = textOf(thrown, "name", "Error", MAX_ERROR_NAME);
+  const stack = textOf(thrown, "stack", "", MAX_STACK);
   const code = read(thrown, "code");
-  if (typeof code === "string") parts.push(',"code":', stringify(cut(code, MAX_ERROR_NAME)));
+  const codeText = typeof code === "string" ? `,"code":${stringify(cut(code, MAX_ERROR_NAME))}` : "";
   const data = dataOf(thrown);
-  if (data !== undefined) parts.push(',"data":', data);
-  return `{${parts.join("")}}`;
+  const dataText = data === undefined ? "" : `,"data":${data}`;
+  return `{"name":${name},"message":${messageOf(thrown)},"stack":${stack}${codeText}${dataText}}`;
 }
 
 /** @param {unknown} thrown @param {"name" | "message" | "stack" | "code" | "data"} key */
