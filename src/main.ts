@@ -1,5 +1,6 @@
 import { setEngineFlags } from "./base/engine-flags.ts";
 import { environment, resolveHome } from "./config/environment.ts";
+import { listProjectFiles } from "./config/project-file.ts";
 
 setEngineFlags(); // before anything else is loaded
 
@@ -13,6 +14,10 @@ if (process.argv[2] === "mcp" && process.argv.length === 3) {
   const { runShim } = await import("./daemon/stdio-shim.ts");
   const { stdin: input, stdout: output, stderr: errors } = process;
   const home = resolveHome(environment);
+  if (listProjectFiles(process.cwd()).length > 0) {
+    const { noteUntrusted } = await import("./config/untrusted-files.ts");
+    noteUntrusted((line) => errors.write(`pml mcp: ${line}\n`));
+  }
   process.exit(await runShim({ home, serveArguments: ["--exit-when-idle"], input, output, errors }));
 } else {
   const { runCli } = await import("./cli/run-cli.ts");

@@ -19,8 +19,11 @@ export function renderConfigReference(): string {
 Generated from \`src/config/schema.ts\`.
 
 The file is JSON; comments and trailing commas are fine. The first of these is read: \`--config <file>\`, \`$PML_CONFIG\`,
-\`./pml.json\`, \`$PML_HOME/pml.json\`. Environment variables win over the file, flags win over both. A broken file stops
-PML with file, line and column; it never falls back to defaults.
+\`$PML_HOME/pml.json\`. Environment variables win over the file, flags win over both. A broken file stops PML with file, line
+and column; it never falls back to defaults.
+
+\`pml.json\` and \`mcp-permissions.yaml\` of a project (the working directory) count after \`pml trust <path>\`, which shows what
+they would do. They add the servers that were shown and rules that deny or ask; every other key in them is ignored.
 
 | key | type | default | meaning |
 |---|---|---|---|

@@ -1,6 +1,6 @@
-import { bundledServers } from "../config/bundled-servers.ts";
 import { environment, readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
+import { allServers } from "../config/project-config.ts";
 import { resolveServers, type ServerDefinition } from "../config/mcp-servers.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { Logger } from "../base/log.ts";
@@ -56,6 +56,6 @@ export function createLogins(config: Config, { db, engine }: DatabaseClient, log
   return new Logins({ db, scope: config.scope, getSeal, clientMetadataUrl, redirectUrl, log });
 }
 
-export function definedServers({ mcpServers, home }: Config): ServerDefinition[] {
-  return resolveServers(mcpServers ?? bundledServers(home), environment);
+export function definedServers(config: Config): ServerDefinition[] {
+  return resolveServers(allServers(config), environment);
 }

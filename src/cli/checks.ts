@@ -12,7 +12,9 @@ import { describeUrl } from "../db/open-postgres.ts";
 import { ENGINE_MAJOR, findEngineMajor, templatePath } from "../db/template.ts";
 import { backupDirectory, listBackups } from "../housekeeping/write-backup.ts";
 import { version } from "../base/package-info.ts";
-import { PERMISSIONS_FILE, permissionsFiles, readRules } from "../permissions/read-rules.ts";
+import { PERMISSIONS_FILE } from "../config/project-file.ts";
+import { describeUntrusted, findUntrusted } from "../config/untrusted-files.ts";
+import { permissionsFiles, readRules } from "../permissions/read-rules.ts";
 import { describePortOwner } from "../base/port-owner.ts";
 import { secretKeyFile } from "../secrets/secret-key.ts";
 import { checkClients } from "./client-checks.ts";
@@ -28,7 +30,7 @@ export async function runChecks(configFlag: string | undefined): Promise<Finding
   return [
     checkVersion(),
     finding,
-    ...(config === undefined ? [] : [checkPermissions(config)]),
+    ...(config === undefined ? [] : [checkPermissions(config), ...checkProjects(config, configFlag)]),
     checkHome(home),
     ...checkSecretFiles(home, config),
     await checkDataDirectory(home),
@@ -64,6 +66,20 @@ function checkPermissions(config: Config): Finding {
   }
   const files = permissionsFiles(config).filter((file) => existsSync(file));
   return { check, state: "ok", value: files.length === 0 ? `no ${PERMISSIONS_FILE}` : files.join(", ") };
+}
+
+/** Names the project files in use, and those that are not read. */
+function checkProjects({ projects }: Config, flag: string | undefined): Finding[] {
+  const check = "project file";
+  const used = projects.filter(({ state }) => state === "trusted");
+  return [
+    ...used.map(({ path }): Finding => ({ check, state: "ok", value: `${path} is trusted` })),
+    ...findUntrusted(process.cwd(), flag, environment).map((file): Finding => ({
+      check,
+      state: "warning",
+      value: describeUntrusted(file),
+    })),
+  ];
 }
 
 const LOW_SPACE_BYTES = 500 * 1024 * 1024;

@@ -47,6 +47,7 @@ import { serve } from "./commands/serve.ts";
 import { servers } from "./commands/servers.ts";
 import { status } from "./commands/status.ts";
 import { tools } from "./commands/tools.ts";
+import { trust } from "./commands/trust.ts";
 import { up } from "./commands/up.ts";
 
 /** Every command, in the order of the help. */
@@ -85,6 +86,7 @@ export const commands: readonly Command[] = [
   refuse,
   rules,
   review,
+  trust,
   curate,
   login,
   logout,

@@ -1,8 +1,9 @@
+import { resolve } from "node:path";
 import { resolveHome } from "../config/environment.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
 import { ensureDaemon, findDaemon } from "../daemon/start-daemon.ts";
 import { PmlError } from "../base/errors.ts";
-import type { CommandOption, Input } from "./command.ts";
+import type { CommandOption, Input, OptionValues } from "./command.ts";
 import { withProgress } from "./progress.ts";
 
 export const noStartOption: CommandOption = {
@@ -16,10 +17,14 @@ export async function reachDaemon({ options, terminal }: Input): Promise<DaemonA
   const running = await findDaemon(home);
   if (running !== undefined) return running;
   if (options["start"] === false) throw notRunning(home);
-  const config = options["config"] === undefined ? [] : ["--config", String(options["config"])];
   return withProgress("Starting PML", terminal.options.quiet, () =>
-    ensureDaemon({ home, serveArguments: ["--exit-when-idle", ...config] }),
+    ensureDaemon({ home, serveArguments: ["--exit-when-idle", ...configArguments(options)] }),
   );
+}
+
+/** Passes `--config` on to a daemon, which runs in another folder. */
+export function configArguments({ config }: OptionValues): string[] {
+  return config === undefined ? [] : ["--config", resolve(String(config))];
 }
 
 function notRunning(home: string): PmlError {

@@ -2,6 +2,7 @@ import tab from "@bomb.sh/tab/commander";
 import { Command as Commander, CommanderError, Option } from "commander";
 import { findClosest } from "../base/closest.ts";
 import { isDebug } from "../config/environment.ts";
+import { noteUntrusted } from "../config/untrusted-files.ts";
 import { EXIT, PmlError } from "../base/errors.ts";
 import { version } from "../base/package-info.ts";
 import type { Command, OptionValues } from "./command.ts";
@@ -49,7 +50,7 @@ export function createProgram(
   const program = new Commander("pml")
     .description("PML remembers what your agents did with their MCP tools and lets them do it again by name.")
     .version(version, "-V, --version")
-    .option("--config <file>", "configuration file (default: ./pml.json, then $PML_HOME/pml.json)")
+    .option("--config <file>", "configuration file (default: $PML_HOME/pml.json)")
     .option("--json", "print one JSON document")
     .option("--fields <a,b>", "with --json: only these fields")
     .option("-q, --quiet", "print the answer and nothing else")
@@ -90,6 +91,7 @@ function addCommand(program: Commander, command: Command, run: Parameters<typeof
 async function runCommand(command: Command, args: readonly string[], options: OptionValues): Promise<number> {
   const terminal = new Terminal(readTerminalOptions(options));
   try {
+    noteProjectFiles(command, options, terminal);
     const answer = await command.run({ args, options, terminal });
     if (answer === undefined) return EXIT.ok;
     terminal.answer(answer);
@@ -97,6 +99,14 @@ async function runCommand(command: Command, args: readonly string[], options: Op
   } catch (error) {
     return terminal.fail(error);
   }
+}
+
+/** These name untrusted files in their answer. */
+const NAMING_COMMANDS: readonly string[] = ["status", "doctor", "trust"];
+
+function noteProjectFiles({ name }: Command, { config }: OptionValues, terminal: Terminal): void {
+  if (terminal.options.quiet || NAMING_COMMANDS.includes(name)) return;
+  noteUntrusted((line) => terminal.say(line), typeof config === "string" ? config : undefined);
 }
 
 function readTerminalOptions({ json, fields, quiet, verbose, color }: GlobalOptions): Terminal["options"] {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bundledServers } from "../config/bundled-servers.ts";
 import { environment } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
+import { allServers } from "../config/project-config.ts";
 import { resolveServers, type ServerDefinition } from "../config/mcp-servers.ts";
 import type { McpServerEntry } from "../config/schema.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";
@@ -24,7 +24,8 @@ type UsableServer = Extract<ServerDefinition, { state: "usable" }>;
  */
 export async function checkServers(config: Config, daemon: DaemonAddress | undefined): Promise<Finding[]> {
   // The bundled servers need PML_HOME, which a check must not create.
-  const entries = config.mcpServers ?? (existsSync(config.home) ? bundledServers(config.home) : {});
+  const isNew = config.mcpServers === undefined && !existsSync(config.home);
+  const entries = allServers(isNew ? { ...config, mcpServers: {} } : config);
   const definitions = resolveServers(entries, environment);
   try {
     return daemon === undefined ? await probeAll(definitions, config) : await askDaemon(definitions, daemon);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { environment, resolveHome } from "../config/environment.ts";
 import { loadConfig } from "../config/load-config.ts";
+import { allServers } from "../config/project-config.ts";
 import { daemonLogFile } from "../daemon/daemon-file.ts";
 import { PmlError } from "../base/errors.ts";
 import { serverLogFolder } from "../upstream/connection/server-output.ts";
@@ -37,7 +38,7 @@ function findLogs(options: OptionValues): LogPlaces {
   const places = { folder: serverLogFolder(home), secrets: readToken(home) };
   try {
     const { file } = loadConfig(options, environment).log;
-    return { ...places, daemon: file === undefined ? [own] : [own, resolve(file)] };
+    return { ...places, daemon: file === undefined ? [own] : [own, resolve(home, file)] };
   } catch {
     return { ...places, daemon: [own] };
   }
@@ -71,7 +72,7 @@ function sayNothing({ server }: LogFilter, places: LogPlaces, terminal: Terminal
 
 function isConfigured(server: string): boolean {
   try {
-    return Object.hasOwn(loadConfig({}, environment).mcpServers ?? {}, server);
+    return Object.hasOwn(allServers(loadConfig({}, environment)), server);
   } catch {
     return false;
   }

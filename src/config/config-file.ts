@@ -10,6 +10,7 @@ import {
 } from "jsonc-parser";
 import { PmlError } from "../base/errors.ts";
 import type { Environment } from "./environment.ts";
+import { CONFIG_FILE } from "./project-file.ts";
 
 export interface ConfigFile {
   readonly path: string;
@@ -18,11 +19,11 @@ export interface ConfigFile {
   locate(path: readonly PropertyKey[]): string;
 }
 
-/** Returns the first of: the requested file, PML_CONFIG, ./pml.json, $PML_HOME/pml.json. */
+/** Returns the first of: the requested file, PML_CONFIG, $PML_HOME/pml.json. The working directory is not looked at. */
 export function findConfigFile(asked: string | undefined, env: Environment, home: string): ConfigFile | undefined {
   const named = asked ?? env["PML_CONFIG"];
   if (named !== undefined && named !== "") return readConfigFile(resolve(named), "required");
-  return readConfigFile(resolve("pml.json"), "optional") ?? readConfigFile(join(home, "pml.json"), "optional");
+  return readConfigFile(join(home, CONFIG_FILE), "optional");
 }
 
 const MISSING: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
@@ -36,7 +37,7 @@ function readConfigFile(path: string, presence: "required" | "optional"): Config
     if (missing && presence === "optional") return undefined;
     const reason = missing ? "it does not exist" : String(cause instanceof Error ? cause.message : cause);
     throw new PmlError("config_not_found", `Cannot read the configuration file ${path}: ${reason}`, {
-      hint: "Check --config and PML_CONFIG, or leave both out to use ./pml.json or $PML_HOME/pml.json",
+      hint: "Check --config and PML_CONFIG, or leave both out to use $PML_HOME/pml.json",
       cause,
     });
   }

@@ -31,7 +31,8 @@ export function readTerminalPreferences(env: Environment = environment): Termina
 /** Returns the environment for a daemon that a client starts: the client's own, as in a shell. */
 export function childEnvironment(home: string, env: Environment = environment): Record<string, string> {
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { ...Object.fromEntries(defined), PML_HOME: home };
+  const config = env["PML_CONFIG"];
+  return { ...Object.fromEntries(defined), PML_HOME: home, ...(config ? { PML_CONFIG: resolve(config) } : {}) };
 }
 
 /**

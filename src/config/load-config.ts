@@ -4,6 +4,7 @@ import { findClosest } from "../base/closest.ts";
 import { type ConfigFile, findConfigFile } from "./config-file.ts";
 import { type Environment, resolveHome } from "./environment.ts";
 import { configSchema, type ConfigValues } from "./schema.ts";
+import { readTrustedFiles, type TrustedFile } from "./trusted-files.ts";
 import { isObject } from "../base/json.ts";
 
 /** Settings from the command line; they override everything else. */
@@ -20,6 +21,8 @@ export interface Config extends ConfigValues {
   readonly file: string | undefined;
   /** True if the user set the port; a default one may give way when it is in use. */
   readonly portChosen: boolean;
+  /** Files of projects that a person trusted. */
+  readonly projects: readonly TrustedFile[];
 }
 
 /** Merges file, environment and flags, in rising order, once. The result is immutable. */
@@ -36,7 +39,7 @@ export function mergeConfig(file: ConfigFile | undefined, flags: ConfigFlags, en
   const parsed = configSchema.safeParse(merged);
   if (!parsed.success) throw invalidConfig(parsed.error, file, overrides);
   const portChosen = findPath(merged, ["http", "port"]) !== undefined;
-  return deepFreeze({ ...parsed.data, home, file: file?.path, portChosen });
+  return deepFreeze({ ...parsed.data, home, file: file?.path, portChosen, projects: readTrustedFiles(home) });
 }
 
 interface Override {

@@ -107,7 +107,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
 
 /** Logs to stderr as well in the foreground; in the background stderr is the log file itself. */
 function logTarget({ log, home }: Config): { file: string; stderr: boolean } {
-  if (log.file !== undefined) return { file: resolve(log.file), stderr: false };
+  if (log.file !== undefined) return { file: resolve(home, log.file), stderr: false };
   const file = daemonLogFile(home);
   return { file, stderr: fstatSync(2).ino !== statSync(file, { throwIfNoEntry: false })?.ino };
 }

@@ -52,7 +52,8 @@ async function startDaemon({ home, serveArguments }: StartOptions): Promise<void
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(packageRoot, "bin", "pml.js"), "serve", ...serveArguments],
-    { detached: true, stdio: ["ignore", log, log, "ipc"], env: childEnvironment(home), windowsHide: true },
+    // not in the folder of the client, which may be a repository that somebody else wrote
+    { detached: true, cwd: home, stdio: ["ignore", log, log, "ipc"], env: childEnvironment(home), windowsHide: true },
   );
   closeSync(log);
   const report = await Promise.race([

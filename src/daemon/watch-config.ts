@@ -5,6 +5,7 @@ import type { App } from "../app/app.ts";
 import type { Config } from "../config/load-config.ts";
 import { toErrorReport } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { trustStore } from "../config/trusted-files.ts";
 import { permissionsFiles } from "../permissions/read-rules.ts";
 
 export interface ConfigWatch {
@@ -34,17 +35,29 @@ export function watchConfig(watch: ConfigWatch): AsyncDisposable {
   const onChange = ({ nlink }: Stats, before: Stats): void => {
     if (nlink === 0 && before.nlink === 0) return; // watching a missing file starts with such a call
     if (nlink === 0) log.warn({ file }, "the configuration file was deleted; nothing was changed");
-    else applying = applying.then(applier.everything); // in sequence, so that the last change wins
+    else applying = applying.then(applyAll); // in sequence, so that the last change wins
   };
   const onPermissions = ({ nlink }: Stats, before: Stats): void => {
     if (nlink > 0 || before.nlink > 0) applying = applying.then(applier.permissions);
   };
-  const watched: [string, (now: Stats, before: Stats) => void][] = [
-    [file, onChange],
-    ...permissionsFiles(config).map((each): [string, typeof onPermissions] => [each, onPermissions]),
-  ];
-  for (const [path, listener] of watched) watchFile(path, { interval: POLL_MS, persistent: false }, listener);
-  applying = applier.everything(); // the file may have changed while the daemon started
+  // also when it is deleted: a file that is gone, or no longer trusted, starts no server
+  const onProject = ({ nlink }: Stats, before: Stats): void => {
+    if (nlink > 0 || before.nlink > 0) applying = applying.then(applyAll);
+  };
+  const watched = new Map<string, (now: Stats, before: Stats) => void>();
+  const watchPath = (path: string, listener: (now: Stats, before: Stats) => void): void => {
+    if (watched.has(path)) return;
+    watched.set(path, listener);
+    watchFile(path, { interval: POLL_MS, persistent: false }, listener);
+  };
+  const applyAll = async (): Promise<void> => {
+    await applier.everything();
+    for (const { path } of applier.current.projects) watchPath(path, onProject);
+  };
+  watchPath(file, onChange);
+  for (const path of permissionsFiles(config)) watchPath(path, onPermissions);
+  watchPath(trustStore(config.home), onProject);
+  applying = applyAll(); // the file may have changed while the daemon started
   return {
     async [Symbol.asyncDispose]() {
       for (const [path, listener] of watched) unwatchFile(path, listener);
@@ -56,6 +69,7 @@ export function watchConfig(watch: ConfigWatch): AsyncDisposable {
 interface ConfigApplier {
   readonly everything: () => Promise<void>;
   readonly permissions: () => void;
+  readonly current: Config;
 }
 
 function createConfigApplier({ config, reload, app, configureGateway, log }: ConfigWatch, file: string): ConfigApplier {
@@ -83,14 +97,17 @@ function createConfigApplier({ config, reload, app, configureGateway, log }: Con
   };
   return {
     permissions: takeOverPermissions,
+    get current() {
+      return current;
+    },
     async everything() {
-      const { mcpServers } = current;
+      const { mcpServers, projects } = current;
       if (!readAgain()) return;
       takeOverPermissions();
       const waiting = changedSettings(config, current);
       if (waiting.length > 0) log.warn({ file, settings: waiting }, "these settings take effect after a restart");
       configureGateway(current);
-      if (isDeepStrictEqual(mcpServers, current.mcpServers)) return;
+      if (isDeepStrictEqual([mcpServers, projects], [current.mcpServers, current.projects])) return;
       try {
         await app.configureServers(current);
         log.info({ file }, "applied the changed servers");
@@ -101,7 +118,14 @@ function createConfigApplier({ config, reload, app, configureGateway, log }: Con
   };
 }
 
-const TAKEN_OVER: readonly (keyof Config)[] = ["mcpServers", "gateway", "results", "permissions", "approvals"];
+const TAKEN_OVER: readonly (keyof Config)[] = [
+  "mcpServers",
+  "projects",
+  "gateway",
+  "results",
+  "permissions",
+  "approvals",
+];
 
 function changedSettings(before: Config, after: Config): string[] {
   const keys = Object.keys(after) as (keyof Config)[];

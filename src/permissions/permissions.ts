@@ -22,7 +22,8 @@ import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 import { decide, findRouting } from "./rule-model.ts";
 
-type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope">;
+type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope"> &
+  Partial<Pick<Config, "projects">>;
 
 /**
  * Permission rules and approvals. A run asks in this order, also when it resumes: `decidePlan`; on "ask"

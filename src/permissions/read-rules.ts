@@ -1,18 +1,21 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config/load-config.ts";
+import { readProjectConfig } from "../config/project-config.ts";
+import { PERMISSIONS_FILE, type ProjectFile } from "../config/project-file.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import { parsePermissionsFile } from "./permissions-file.ts";
 import type { Decision } from "./plan.ts";
-import { joinRules, type Rules, type RuleSet } from "./rule-model.ts";
+import { joinRules, type Rules, type RuleSet, tighten } from "./rule-model.ts";
 import { createPattern } from "./tool-pattern.ts";
 import { broken, NOTHING_PERMITTED } from "./yaml-file.ts";
 
-export const PERMISSIONS_FILE = "mcp-permissions.yaml";
+type RuleConfig = Pick<Config, "home" | "file" | "permissions"> & Partial<Pick<Config, "projects">>;
 
-type RuleConfig = Pick<Config, "home" | "file" | "permissions">;
-
-/** Paths of permissions files: in PML_HOME and beside the configuration file. All that exist apply. */
+/**
+ * Paths of permissions files: in PML_HOME and beside the configuration file. All that exist apply, but one outside of
+ * PML_HOME only forbids or asks: nobody named it.
+ */
 export function permissionsFiles({ home, file }: Pick<Config, "home" | "file">): string[] {
   const folders = file === undefined ? [home] : [home, dirname(file)];
   return [...new Set(folders.map((folder) => join(folder, PERMISSIONS_FILE)))];
@@ -21,8 +24,14 @@ export function permissionsFiles({ home, file }: Pick<Config, "home" | "file">):
 /** Reads all rules. Never throws: broken rules are a result that denies everything. */
 export function readRules(config: RuleConfig): RuleSet {
   try {
-    const files = permissionsFiles(config).flatMap(readFile);
-    return { kind: "usable", rules: joinRules([rulesOfConfig(config), ...files]) };
+    const [own = "", ...beside] = permissionsFiles(config);
+    const rules = [
+      rulesOfConfig(config),
+      ...readFile(own),
+      ...beside.flatMap(readFile).map(tighten),
+      ...(config.projects ?? []).map(rulesOfProject),
+    ];
+    return { kind: "usable", rules: joinRules(rules) };
   } catch (error) {
     return brokenRules(error);
   }
@@ -55,7 +64,16 @@ function readFile(path: string): Rules[] {
   return [parsePermissionsFile(path, text)];
 }
 
-function rulesOfConfig({ file, permissions }: RuleConfig): Rules {
+/** Rules of a trusted file, as it was when it was trusted: no change of the file lifts a prohibition. */
+export function rulesOfProject(project: ProjectFile): Rules {
+  if (project.name === PERMISSIONS_FILE) return tighten(parsePermissionsFile(project.path, project.text));
+  const { permissions } = readProjectConfig(project);
+  return rulesOfConfig({ file: project.path, permissions: { ...permissions, allow: [], effects: {} } });
+}
+
+type ConfiguredRules = Pick<Config["permissions"], "allow" | "ask" | "deny" | "effects">;
+
+function rulesOfConfig({ file, permissions }: Pick<Config, "file"> & { permissions: ConfiguredRules }): Rules {
   const state = <T>(text: string, value: T, key: string) => ({
     pattern: createPattern(text),
     value,

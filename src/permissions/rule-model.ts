@@ -38,6 +38,19 @@ export function joinRules(all: readonly Rules[]): Rules {
   };
 }
 
+/**
+ * Keeps the rules that only forbid or ask, for files that may not permit. An effect or a routing could lower what another
+ * source says, so none is kept.
+ */
+export function tighten({ decisions, scopes }: Rules): Rules {
+  return {
+    decisions: decisions.filter(({ value }) => value !== "allow"),
+    effects: [],
+    routings: [],
+    scopes: scopes.filter(({ value }) => READING.has(value.toLowerCase())),
+  };
+}
+
 /** A remembered rule for the program and principal; its tool is not compared yet. */
 export interface FittingRule {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { resolveHome } from "../../config/environment.ts";
 import { runShim } from "../../daemon/stdio-shim.ts";
 import type { Answer, Command } from "../command.ts";
+import { configArguments } from "../daemon-access.ts";
 
 export const mcp: Command = {
   name: "mcp",
@@ -8,10 +9,9 @@ export const mcp: Command = {
   summary: "speak MCP on stdin and stdout; this is what MCP clients start",
   examples: ["claude mcp add --scope user pml -- npx -y pml mcp", "pml mcp"],
   async run({ options }): Promise<Answer | undefined> {
-    const config = options["config"] === undefined ? [] : ["--config", String(options["config"])];
     const exit = await runShim({
       home: resolveHome(),
-      serveArguments: ["--exit-when-idle", ...config],
+      serveArguments: ["--exit-when-idle", ...configArguments(options)],
       input: process.stdin,
       output: process.stdout,
       errors: process.stderr,

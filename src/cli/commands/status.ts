@@ -1,5 +1,6 @@
 import { routes } from "../../contract/routes.ts";
-import { resolveHome } from "../../config/environment.ts";
+import { environment, resolveHome } from "../../config/environment.ts";
+import { describeUntrusted, findUntrusted } from "../../config/untrusted-files.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { findDaemon } from "../../daemon/start-daemon.ts";
 import { EXIT } from "../../base/errors.ts";
@@ -12,14 +13,15 @@ export const status: Command = {
   group: "Look",
   summary: "whether the gateway runs, where, and on what",
   examples: ["pml status", "pml status --json --fields url,pid"],
-  async run(): Promise<Answer> {
+  async run({ options: { config } }): Promise<Answer> {
     const home = resolveHome();
+    const projectFiles = findUntrusted(process.cwd(), typeof config === "string" ? config : undefined, environment);
     const daemon = await findDaemon(home);
     if (daemon === undefined) {
       return {
-        data: { running: false, home },
+        data: { running: false, home, projectFiles },
         text: `PML is not running (PML_HOME ${home})`,
-        notes: ["Start it: pml up"],
+        notes: ["Start it: pml up", ...projectFiles.map(describeUntrusted)],
         exit: EXIT.unreachable,
       };
     }
@@ -27,8 +29,9 @@ export const status: Command = {
     const notes = [
       ...(report.changedTools > 0 ? ["Look at the changed tools: pml review"] : []),
       ...report.loginsNeeded.map((server) => `A server wants a login: pml login ${server}`),
+      ...projectFiles.map(describeUntrusted),
     ];
-    return { data: { running: true, ...report }, text: describe(report), notes };
+    return { data: { running: true, ...report, projectFiles }, text: describe(report), notes };
   },
 };
 

@@ -1,6 +1,7 @@
 import { resolveHome } from "../../config/environment.ts";
 import { ensureDaemon, findDaemon } from "../../daemon/start-daemon.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
+import { configArguments } from "../daemon-access.ts";
 import { withProgress } from "../progress.ts";
 import { serveOptions } from "./serve.ts";
 
@@ -29,7 +30,8 @@ export const up: Command = {
 };
 
 function toArguments(options: OptionValues): string[] {
-  return ["config", "port", "host", "pg"].flatMap((name) =>
+  const others = ["port", "host", "pg"].flatMap((name) =>
     options[name] === undefined ? [] : [`--${name}`, String(options[name])],
   );
+  return [...configArguments(options), ...others];
 }
