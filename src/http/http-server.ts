@@ -106,10 +106,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
     }
   } catch (error) {
     if (request.destroyed && !request.complete) return; // the client went away in the middle of its request
-    const shown = concealed(error);
     options.log.error({ path, error: error instanceof Error ? error.stack : String(error) }, "request failed");
-    sendError(response, shown.code === "usage" ? 400 : 500, shown);
+    sendUnexpected(response, error);
   }
+}
+
+function sendUnexpected(response: ServerResponse, error: unknown): void {
+  const shown = concealed(error);
+  sendError(response, shown.code === "usage" ? 400 : 500, shown);
 }
 
 function isPerson({ headers }: IncomingMessage, key: DecisionKey): boolean {

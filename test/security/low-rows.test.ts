@@ -34,14 +34,16 @@ test("L1: letters that nobody sees are spelt out in the inbox and on the page", 
   expect(shown[1]).toContain(String.raw`const \u{3164} =`);
 });
 
+function tasks(count: number): object[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `t${index}`,
+    tool: "counting:read",
+    arguments: { key: `dag ${count}` },
+  }));
+}
+
 test("L2: the tasks of a DAG are calls like those of a program", async () => {
   await using connected = await connectClient(scene.home.path);
-  const tasks = (count: number): object[] =>
-    Array.from({ length: count }, (_, index) => ({
-      id: `t${index}`,
-      tool: "counting:read",
-      arguments: { key: `dag ${count}` },
-    }));
   const made = (count: number): number => scene.happened().filter((line) => line === `read dag ${count}`).length;
   expect(await execute(connected.client, { dag: { tasks: tasks(5) } })).toMatchObject({ status: "success" });
   const refused = await execute(connected.client, { dag: { tasks: tasks(50) } });

@@ -6,7 +6,7 @@
 export const { apply, construct, defineProperty, deleteProperty } = Reflect;
 export const { parse, stringify } = JSON;
 export const { freeze, getOwnPropertyDescriptor } = Object;
-const { create } = Object;
+const { create: createObject } = Object;
 export const { then: promiseThen } = Promise.prototype;
 export const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
 export const { get: weakGet, set: weakSet } = WeakMap.prototype;
@@ -21,7 +21,7 @@ export const { Error: BaseError, Promise: BasePromise } = globalThis;
  * a `get`. @param {object} target @param {string} key @param {unknown} value @param {boolean} enumerable
  */
 export const defineValue = (target, key, value, enumerable) => {
-  const descriptor = /** @type {PropertyDescriptor} */ (create(null));
+  const descriptor = /** @type {PropertyDescriptor} */ (createObject(null));
   descriptor.value = value;
   descriptor.writable = true;
   descriptor.configurable = true;
