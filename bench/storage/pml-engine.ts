@@ -9,9 +9,9 @@ import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { openPostgres } from "../../src/db/open-postgres.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { exportMemory } from "../../src/housekeeping/export-memory.ts";
-import { importMemory } from "../../src/housekeeping/import-memory.ts";
+import { importPath } from "../../test/support/transfer.ts";
 import type { BenchEngine, Transferred } from "./engine.ts";
-import { ORG, RUN_ID } from "./sample-data.ts";
+import { ORG, RUN_ID, SAMPLE_SCOPE } from "./sample-data.ts";
 
 export async function openPmlPglite(home: string): Promise<BenchEngine> {
   setEngineFlags();
@@ -61,8 +61,8 @@ function createEngine(client: DatabaseClient, opened: AsyncDisposableStack): Ben
           AS r(seq int, kind text, node_id text, tool_id text, payload jsonb)`.execute(db),
     exportTo: (path) => exportTo(client, path),
     importFrom: async (path) => {
-      const { added, rows_sha256 } = await importMemory(client, path);
-      return { rows: added, digest: rows_sha256 };
+      const { rows } = await importPath(client, path, SAMPLE_SCOPE);
+      return { rows };
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -70,7 +70,7 @@ function createEngine(client: DatabaseClient, opened: AsyncDisposableStack): Ben
 
 async function exportTo(client: DatabaseClient, path: string): Promise<Transferred> {
   const file = createWriteStream(path);
-  const { rows, rows_sha256 } = await exportMemory(client, async (lines) => {
+  const { rows, rows_sha256 } = await exportMemory(client, SAMPLE_SCOPE, async (lines) => {
     if (!file.write(lines)) await once(file, "drain");
   });
   file.end();

@@ -1,11 +1,13 @@
 /** A memory of ordinary size, the same on every engine and in every run. */
 export const RECORD_COUNT = 10_000;
-/** A record, its version and its counters. */
-export const ROW_COUNT = 3 * RECORD_COUNT;
+/** A record, its version, its counters and its source. */
+export const ROW_COUNT = 4 * RECORD_COUNT;
 export const JOURNAL_ROWS_PER_STATEMENT = 250;
 
 export const ORG = "local";
-const PROJECT_COUNT = 10;
+/** One project: an export has a single scope. */
+const PROJECT = "project-0";
+export const SAMPLE_SCOPE = { org: ORG, project: PROJECT };
 /** Coprime to the number of records, so that a walk in such steps visits all records but never neighbours in turn. */
 const STRIDE = 7_919;
 
@@ -17,7 +19,7 @@ export interface RecordName {
 /** Returns the name of the nth lookup. */
 export function sampleName(lookup: number): RecordName {
   const index = (lookup * STRIDE) % RECORD_COUNT;
-  return { project: `project-${index % PROJECT_COUNT}`, displayName: `billing:send-invoice-${index}` };
+  return { project: PROJECT, displayName: `billing:send-invoice-${index}` };
 }
 
 export const RUN_ID = "01900000-0000-7000-9000-000000000000";
@@ -49,15 +51,15 @@ const time = "timestamptz '2026-01-01T00:00:00Z' + i * interval '61.000123 s'";
 export const seedSql = `
 INSERT INTO capability_records (org, id, project, fqdn, display_name, namespace, action, hash, state, description,
   tags, created_at, updated_at)
-SELECT '${ORG}', ${uuid}, 'project-' || i % ${PROJECT_COUNT},
-  '${ORG}.project-' || i % ${PROJECT_COUNT} || '.billing.send-invoice-' || i, 'billing:send-invoice-' || i,
+SELECT '${ORG}', ${uuid}, '${PROJECT}',
+  '${ORG}.${PROJECT}.billing.send-invoice-' || i, 'billing:send-invoice-' || i,
   'billing', 'send-invoice-' || i, md5('hash' || i), 'active', 'Sends invoice ' || ${filler("'description'", 3)},
   ARRAY['billing', 'tag-' || i % 50, 'tag-' || i % 7], ${time}, ${time}
 FROM generate_series(0, ${RECORD_COUNT - 1}) AS i;
 
 INSERT INTO capability_versions (org, record_id, version, source_kind, code_snippet, source_hash, structure,
   parameters_schema, tools_used, created_at)
-SELECT '${ORG}', ${uuid}, 1, 'code', 'await tools.billing.send(' || ${filler("'code'", 16)} || ')', md5('source' || i),
+SELECT '${ORG}', ${uuid}, 1, 'code', 'return await mcp.billing.send({ note: "' || ${filler("'code'", 16)} || '" })', md5('source' || i),
   jsonb_build_object('nodes', jsonb_build_array(jsonb_build_object('id', 'n1', 'tool', 'billing:send'),
     jsonb_build_object('id', 'n2', 'tool', 'mail:send-' || i % 40)), 'edges', '[["n1", "n2"]]'::jsonb),
   '{"type":"object","properties":{"customer":{"type":"string"},"amount":{"type":"number"}},"required":["customer"]}',
@@ -65,7 +67,10 @@ SELECT '${ORG}', ${uuid}, 1, 'code', 'await tools.billing.send(' || ${filler("'c
 FROM generate_series(0, ${RECORD_COUNT - 1}) AS i;
 
 INSERT INTO capability_stat (org, record_id, usage_count, success_count, total_latency_ms, last_used_at)
-SELECT '${ORG}', ${uuid}, i % 900, i % 900, i * 17, ${time} FROM generate_series(0, ${RECORD_COUNT - 1}) AS i;
+SELECT '${ORG}', ${uuid}, 0, 0, 0, NULL FROM generate_series(0, ${RECORD_COUNT - 1}) AS i;
+
+INSERT INTO capability_source (org, project, source_hash, record_id, version)
+SELECT '${ORG}', '${PROJECT}', md5('source' || i), ${uuid}, 1 FROM generate_series(0, ${RECORD_COUNT - 1}) AS i;
 
 ANALYZE;
 `;

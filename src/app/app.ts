@@ -18,12 +18,12 @@ import { backupDirectory, type BackupResult, writeBackup } from "../housekeeping
 import type { ExportFooter } from "../housekeeping/export-format.ts";
 import { exportMemory, type LineSink } from "../housekeeping/export-memory.ts";
 import { importMemory, type MemoryImport } from "../housekeeping/import-memory.ts";
-import { checkSignatures } from "../housekeeping/check-signatures.ts";
 import { startJobs } from "../housekeeping/job-queue.ts";
 import { readSchemaVersion } from "../housekeeping/transfer-store.ts";
 import type { Discovery, IndexStatus } from "../discovery/discovery.ts";
 import type { Suggest } from "../discovery/suggest.ts";
 import { createPermitCall, type PermitCall } from "../gateway/permit-call.ts";
+import type { AnalysedPrograms } from "../execution/analysed-programs.ts";
 import type { Engine } from "../execution/run-engine.ts";
 import type { Inspector } from "../execution/inspect.ts";
 import { housekeepingJobs } from "./housekeeping-jobs.ts";
@@ -33,6 +33,7 @@ import { openCuration } from "./open-curation.ts";
 import { openEngine } from "./open-engine.ts";
 import { openRecords, type Records } from "./open-records.ts";
 import { openSigning } from "./open-signing.ts";
+import { importOptions } from "./open-transfer.ts";
 import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts";
 import { createPermissions, type Permissions } from "../permissions/permissions.ts";
 import type { ToolVerdict } from "../permissions/plan.ts";
@@ -104,7 +105,9 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const events = createEventBus();
   opening.use(await watchChanges(client, events, log));
   const backup = (): Promise<BackupResult> =>
-    traced("memory.backup", {}, () => writeBackup(client, backupDirectory(config.home), config.backup.keep));
+    traced("memory.backup", {}, () =>
+      writeBackup(client, scope, { directory: backupDirectory(config.home), keep: config.backup.keep }),
+    );
   const permissions = opening.use(await createPermissions({ client, events, config }));
   const usage = opening.use(createUsageLog({ client, scope, log }));
   const logins = createLogins(config, client, log);
@@ -145,7 +148,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     },
     decideTool: (id) => decideTool({ permissions, catalogue, scope }, id),
     ...createReviewOperations(client, scope, upstreams),
-    ...createMemoryOperations({ config, client, signing, records }),
+    ...createMemoryOperations({ config, client, signing, records, analysed: runs.analysed }),
     adopt: createAdopt({
       registry: runs.registry,
       asker: { scope, principal: OWNER },
@@ -193,25 +196,24 @@ interface MemoryParts {
   readonly client: DatabaseClient;
   readonly signing: Signing;
   readonly records: Records;
+  readonly analysed: AnalysedPrograms;
 }
 
 function createMemoryOperations({
-  config,
-  client,
-  signing,
   records,
+  ...parts
 }: MemoryParts): Pick<App, "databaseStatus" | "exportMemory" | "importMemory"> {
-  const { database, home } = config;
-  const check = checkSignatures(signing, config.signing.required);
+  const { config, client } = parts;
+  const { database, home, scope } = config;
   return {
     databaseStatus: async () => ({
       engine: client.engine,
       at: database.url === undefined ? home : describeUrl(database.url),
       schemaVersion: await readSchemaVersion(client.db),
     }),
-    exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, write)),
+    exportMemory: (write) => traced("memory.export", {}, () => exportMemory(client, scope, write)),
     async importMemory(path) {
-      const imported = await traced("memory.import", {}, () => importMemory(client, path, check));
+      const imported = await traced("memory.import", {}, () => importMemory(path, importOptions(parts)));
       await records.takeImported();
       return imported;
     },
@@ -243,11 +245,4 @@ async function openDatabase(config: Config, ownership: Ownership): Promise<Datab
     await client[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-/** For work on a server's database without a daemon; any number of processes may open that. */
-export async function withServerDatabase<T>(url: string, work: (client: DatabaseClient) => Promise<T>): Promise<T> {
-  await using client = await openPostgres({ url, poolSize: 2 });
-  await migrate(client.db);
-  return await work(client);
 }

@@ -41,6 +41,7 @@ export interface EngineParts {
 export interface OpenEngine extends AsyncDisposable {
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly analysed: AnalysedPrograms;
   readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
@@ -88,6 +89,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   return {
     engine,
     registry,
+    analysed,
     names: createNameFacts({ db, scope, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     discovery,

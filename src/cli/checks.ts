@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { withServerDatabase } from "../app/app.ts";
+import { withServerDatabase } from "../app/server-database.ts";
 import { environment, resolveHome } from "../config/environment.ts";
 import { type Config, loadConfig } from "../config/load-config.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";

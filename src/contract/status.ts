@@ -33,6 +33,8 @@ export const importResult = z.object({
   ...checksum,
   added: count,
   kept: count.describe("Rows that were there already."),
+  left_out: count.describe("Rows that an import does not take, or computes itself."),
+  notes: texts.describe("Sentences for the person who imports: what was moved, lowered or left out."),
 });
 export const backupResult = z.object({
   ...checksum,

@@ -29,6 +29,8 @@ export interface ExecutionRunTable {
   result: Json;
   error: Json;
   logs: Json;
+  /** Set for runs that came with a file. */
+  imported_at: Time;
 }
 
 export interface RunJournalTable {

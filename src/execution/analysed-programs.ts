@@ -83,6 +83,11 @@ export class AnalysedPrograms {
     return this.sign(describeToolSource(found, defaults));
   }
 
+  /** Prepares a tool that may be unknown here, unsigned; then only the preset arguments are known. */
+  describeAnyTool({ tool, defaults }: PresetTool): PreparedSource {
+    return describeToolSource(this.#tools.findById(tool) ?? { id: tool }, defaults);
+  }
+
   /** Prepares a program that is saved without running; throws if it contains a secret or cannot be parsed. */
   async prepare(code: string): Promise<PreparedSource> {
     if (looksSecret(code)) {

@@ -116,7 +116,8 @@ export class Inspector {
         : [`the error was ${run.error?.message ?? "none"}, now ${error ?? "none"}`]),
     ];
     const same = differences.length === 0;
-    if (same && run.state === "succeeded") await markVerified(db, scope, { id: run.recordId, version: run.version });
+    if (same && run.state === "succeeded")
+      await markVerified(db, scope, { id: run.recordId, version: run.version, runId: run.id });
     return { id: run.id, same, result, error, path, differences };
   }
 

@@ -1,5 +1,4 @@
 import { formatCapabilityId } from "../catalogue/tool-id.ts";
-import { createHash } from "node:crypto";
 import type { AnalysedProgram, StaticStructure } from "../analysis/structure.ts";
 import type { Capability, CapabilitySource, DagStructure, PreparedSource } from "../registry/capability.ts";
 import type { CapabilityRegistry } from "../registry/capability-registry.ts";
@@ -17,7 +16,7 @@ import type { JsonSchema } from "../base/json.ts";
 import { declaredEdges, structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../base/log.ts";
 import { type AnalysedPrograms, SyntaxFailure } from "./analysed-programs.ts";
-import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
+import { describeDag } from "./describe-source.ts";
 import { looksSecret } from "./redact.ts";
 import type { NewProgram } from "./requests.ts";
 import type { PresetTool } from "./tool-source.ts";
@@ -85,20 +84,9 @@ export class Programs {
   }
 
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
-    layersOf(dag);
-    const structure = dagToStructure(dag);
-    const prepared = this.#options.analysed.sign({
-      source: { type: "dag", dagStructure: dag },
-      sourceHash: createHash("sha256")
-        .update(`dag ${JSON.stringify(dag)}`)
-        .digest("hex"),
-      parameters: dagParameters(dag),
-      structure: structure,
-      toolsUsed: [...new Set(dag.tasks.map(({ tool }) => tool))].toSorted(),
-      calls: [],
-    });
+    const prepared = this.#options.analysed.sign(describeDag(dag));
     const { capability, notices } = await this.#ensure(asker, wanted, prepared);
-    return { capability, structure, body: { kind: "dag", dag }, warnings: [], notices };
+    return { capability, structure: prepared.structure, body: { kind: "dag", dag }, warnings: [], notices };
   }
 
   /** A tool with some of its arguments preset. */

@@ -1,5 +1,4 @@
-import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import type { ArgumentsStructure, ArgumentValue, StaticStructure } from "../analysis/structure.ts";
+import type { ArgumentsStructure, ArgumentValue, StaticStructure, ToolFacts } from "../analysis/structure.ts";
 import type { PreparedSource } from "../registry/capability.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
@@ -12,7 +11,7 @@ export interface PresetTool {
 }
 
 /** Prepares a tool as a capability. Secrets among the defaults are dropped. */
-export function describeToolSource({ id, inputSchema = {} }: CatalogueTool, wanted: JsonObject): PreparedSource {
+export function describeToolSource({ id, inputSchema = {} }: ToolFacts, wanted: JsonObject): PreparedSource {
   const defaultArgs = withoutSecrets(wanted);
   const hasDefaults = Object.keys(defaultArgs).length > 0;
   const source = { type: "tool", toolId: id, ...(hasDefaults ? { defaultArgs } : {}) } as const;

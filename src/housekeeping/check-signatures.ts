@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Signing } from "../registry/signature.ts";
 import { PmlError } from "../base/errors.ts";
-import type { CheckRow } from "./import-memory.ts";
+import { invalidExport } from "./export-format.ts";
+import type { CheckRow } from "./verify-export.ts";
 
 const versionRow = z.object({
   record_id: z.string(),
@@ -18,9 +19,11 @@ type VersionRow = z.output<typeof versionRow>;
 
 /** Refuses versions with an invalid signature and, if `required`, unsigned ones. */
 export function checkSignatures(signing: Signing, required: boolean): CheckRow {
-  return (table, text) => {
+  return (table, row) => {
     if (table !== "capability_versions") return;
-    checkVersion(signing, required, versionRow.parse(JSON.parse(text)));
+    const parsed = versionRow.safeParse(row);
+    if (!parsed.success) throw invalidExport("a version lacks what its signature covers", parsed.error);
+    checkVersion(signing, required, parsed.data);
   };
 }
 

@@ -1,153 +1,102 @@
-import { createReadStream } from "node:fs";
-import type { z } from "zod";
-import { bumpScope } from "../registry/scope-version-store.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
-import { splitLines } from "../base/lines.ts";
+import { lockNames } from "../registry/naming-store.ts";
+import type { Scope } from "../registry/scope.ts";
+import { bumpScope } from "../registry/scope-version-store.ts";
+import type { Signing } from "../registry/signature.ts";
+import { checkSignatures } from "./check-signatures.ts";
+import type { DescribeSource } from "./import-facts.ts";
+import { ImportPlan } from "./import-plan.ts";
 import {
-  ExportDigest,
-  type ExportFooter,
-  type ExportHeader,
-  footerSchema,
-  headerSchema,
-  invalidExport,
-  splitRow,
-} from "./export-format.ts";
-import {
-  addMissingCounters,
-  analyzeTables,
-  insertRows,
-  readRecordScopes,
-  readSchemaVersion,
-  readTableShapes,
-  type TableShape,
-} from "./transfer-store.ts";
+  detachOrphans,
+  dropTakenAliases,
+  type ImportJob,
+  insertCounters,
+  type Inserted,
+  insertPrepared,
+  insertSources,
+} from "./import-store.ts";
+import { prepareImport } from "./prepare-import.ts";
+import { PreparedRows } from "./prepared-rows.ts";
+import { analyzeTables, readSchemaVersion } from "./transfer-store.ts";
+import { verifyExport } from "./verify-export.ts";
 
 export interface MemoryImport {
   readonly rows: number;
   readonly added: number;
-  /** Rows that existed and stayed unchanged. */
+  /** Rows that were here already and stayed unchanged. */
   readonly kept: number;
+  /** Rows that an import does not take, or computes itself. */
+  readonly left_out: number;
   readonly rows_sha256: string;
+  /** Sentences for the person who imports. */
+  readonly notes: readonly string[];
 }
 
-/** Reads an export file twice: first to check all of it, then to write all of it in one transaction. */
-export async function importMemory(
-  client: DatabaseClient,
-  path: string,
-  check: CheckRow = () => undefined,
-): Promise<MemoryImport> {
-  const { header, footer } = await verifyExport(path, check);
+export interface ImportOptions {
+  readonly client: DatabaseClient;
+  /** The scope of the caller: the only one that an import writes. */
+  readonly scope: Scope;
+  readonly signing: Signing;
+  /** Accepts only versions that a trusted key signed. */
+  readonly signatureRequired: boolean;
+  readonly describe: DescribeSource;
+  /** Computes statistics and the graph from the runs of the import. */
+  readonly learn: (tx: Tx, scope: Scope, at: Date) => Promise<void>;
+  /** Longest time that an imported result is kept. */
+  readonly resultSeconds: number;
+}
+
+/**
+ * Imports an export into the caller's scope. First checks the whole file, then computes every row to be written, then
+ * writes them in one transaction.
+ */
+export async function importMemory(path: string, options: ImportOptions): Promise<MemoryImport> {
+  const { client, scope, signing, signatureRequired } = options;
+  const { header, footer, scope: from } = await verifyExport(path, checkSignatures(signing, signatureRequired));
   const schemaVersion = await readSchemaVersion(client.db);
   if (header.schema_version > schemaVersion) throw newerExport(header.schema_version, schemaVersion);
-  const shapes = await readTableShapes(client.db);
-  const added = await client.db
+  const plan = new ImportPlan(scope, from ?? scope);
+  const folder = await mkdtemp(join(tmpdir(), "pml-import-"));
+  try {
+    const prepared = new PreparedRows(folder);
+    await prepareImport(path, { plan, prepared, ...options });
+    const { added } = await write(options, { scope, rows: prepared, at: plan.now });
+    if (added > 0) await analyzeTables(client.db);
+    return {
+      rows: footer.rows,
+      added,
+      kept: prepared.count - added,
+      left_out: Math.max(0, footer.rows - prepared.count),
+      rows_sha256: footer.rows_sha256,
+      notes: plan.notes,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function write({ client, scope, learn }: ImportOptions, job: ImportJob): Promise<Inserted> {
+  return client.db
     .transaction()
     .execute(async (tx) => {
-      const count = await insertAll(tx, { path, header, shapes });
-      await addMissingCounters(tx);
-      for (const scope of await readRecordScopes(tx)) await bumpScope(tx, scope);
-      return count;
+      await lockNames(tx, scope);
+      const inserted = await insertPrepared(tx, job);
+      const { records } = inserted;
+      await dropTakenAliases(tx, scope, records);
+      await insertSources(tx, scope, records);
+      await insertCounters(tx, scope, records);
+      await detachOrphans(tx, job);
+      await learn(tx, scope, job.at);
+      if (inserted.added > 0) await bumpScope(tx, scope);
+      return inserted;
     })
     .catch((error: unknown) => {
       throw conflictError(error);
     });
-  if (added > 0) await analyzeTables(client.db);
-  return { rows: footer.rows, added, kept: footer.rows - added, rows_sha256: footer.rows_sha256 };
-}
-
-/** Checks a row before anything is written; throws to refuse it. */
-export type CheckRow = (table: string, row: string) => void;
-
-export async function verifyExport(
-  path: string,
-  check: CheckRow = () => undefined,
-): Promise<{ header: ExportHeader; footer: ExportFooter }> {
-  const digest = new ExportDigest();
-  let header: ExportHeader | undefined;
-  // Handles each line one step late: the last one is the footer and not part of the checksum.
-  let held: string | undefined;
-  // Thrown last: for a damaged file the state of single rows is irrelevant.
-  let refusal: Error | undefined;
-  for await (const line of readLines(path)) {
-    if (header === undefined) {
-      header = parseLine(headerSchema, line, "it does not begin with the header of an export");
-      digest.addHeader(line);
-      continue;
-    }
-    if (held !== undefined) {
-      digest.addRow(held);
-      refusal ??= tryCheck(check, held);
-    }
-    held = line;
-  }
-  if (header === undefined || held === undefined) throw invalidExport("it is empty or ends after the header");
-  const footer = parseLine(footerSchema, held, "it ends before the footer, so it was cut off");
-  const actual = digest.finish();
-  if (actual.rows !== footer.rows) throw invalidExport(`it has ${actual.rows} rows, its footer says ${footer.rows}`);
-  if (actual.file_sha256 !== footer.file_sha256) throw invalidExport("its checksum does not fit its content");
-  if (refusal !== undefined) throw refusal;
-  return { header, footer };
-}
-
-function tryCheck(check: CheckRow, line: string): Error | undefined {
-  try {
-    const { table, row } = splitRow(line);
-    check(table, row);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
-/** Small enough for the parser, large enough to spread the cost of a statement over many rows. */
-const CHARACTERS_PER_STATEMENT = 128 * 1024;
-
-interface InsertJob {
-  readonly path: string;
-  readonly header: ExportHeader;
-  readonly shapes: readonly TableShape[];
-}
-
-async function insertAll(tx: Tx, { path, header, shapes }: InsertJob): Promise<number> {
-  let added = 0;
-  let batch: { table: string; rows: string[]; characters: number } = { table: "", rows: [], characters: 0 };
-  const flush = async (): Promise<void> => {
-    if (batch.rows.length === 0) return;
-    const table = shapes.find(({ name }) => name === batch.table);
-    const columns = header.tables.find(({ name }) => name === batch.table)?.columns;
-    if (table === undefined || columns === undefined)
-      throw invalidExport(`it has rows of an unknown table, ${batch.table}`);
-    added += await insertRows(tx, { table, columns, rows: batch.rows });
-  };
-  let first = true;
-  for await (const line of readLines(path)) {
-    if (first || line.startsWith("{")) {
-      first = false; // header and footer are objects, rows are arrays
-      continue;
-    }
-    const { table, row } = splitRow(line);
-    if (table !== batch.table || batch.characters >= CHARACTERS_PER_STATEMENT) {
-      await flush();
-      batch = { table, rows: [], characters: 0 };
-    }
-    batch.rows.push(row);
-    batch.characters += row.length;
-  }
-  await flush();
-  return added;
-}
-
-function readLines(path: string): AsyncGenerator<string> {
-  return splitLines(createReadStream(path, "utf8"));
-}
-
-function parseLine<T>(schema: z.ZodType<T>, line: string, otherwise: string): T {
-  try {
-    return schema.parse(JSON.parse(line));
-  } catch (cause) {
-    throw invalidExport(otherwise, cause);
-  }
 }
 
 function newerExport(theirs: number, ours: number): PmlError {
@@ -161,11 +110,9 @@ function newerExport(theirs: number, ours: number): PmlError {
 }
 
 const UNIQUE_VIOLATION = "23505";
-const FOREIGN_KEY_VIOLATION = "23503";
 
 function conflictError(error: unknown): unknown {
-  if (!(error instanceof Error) || !("code" in error)) return error;
-  if (error.code !== UNIQUE_VIOLATION && error.code !== FOREIGN_KEY_VIOLATION) return error;
+  if (!(error instanceof Error) || !("code" in error) || error.code !== UNIQUE_VIOLATION) return error;
   const detail = "detail" in error && typeof error.detail === "string" ? error.detail : error.message;
   return new PmlError(
     "import_conflict",

@@ -1,11 +1,11 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../db/client.ts";
-import { type Scope, STANDARD_SCOPE } from "../registry/scope.ts";
+import type { Scope } from "../registry/scope.ts";
 
 /**
- * Tables of an export: everything learned. Excludes jobs and scope versions, which only coordinate the gateways of one
- * database; approvals and permission rules, because importing a file must not permit anything; and the records of
- * servers that every installation has. Referenced tables come before the tables that refer to them.
+ * Tables of an export: everything learned in one scope. Excludes jobs and scope versions, which only coordinate the
+ * gateways of one database, and grants: approvals, permission rules and permission sets. An import takes fewer tables
+ * (import-rows.ts). Referenced tables come before the tables that refer to them.
  */
 const EXPORTED_TABLES = [
   "principals",
@@ -55,8 +55,15 @@ export async function readTableShapes(db: Db): Promise<TableShape[]> {
   return EXPORTED_TABLES.map((name) => {
     const row = rows.find(({ table }) => table === name);
     if (row === undefined) throw new Error(`Table ${name} is missing from the database`);
-    return { name, columns: row.columns, keys: row.keys };
+    return { name, columns: row.columns.filter((column) => !isWithheld(name, column)), keys: row.keys };
   });
+}
+
+/** Columns of runs that grant something, or say which process holds the run. */
+const WITHHELD_OF_RUNS: readonly string[] = ["approved_tools", "approval_id", "owner", "lease_until", "imported_at"];
+
+function isWithheld(table: ExportedTable, column: string): boolean {
+  return table === "execution_run" && WITHHELD_OF_RUNS.includes(column);
 }
 
 /** Counts the applied migrations; exports carry the number. */
@@ -75,60 +82,93 @@ export async function beginSnapshot(tx: Tx): Promise<void> {
   await sql`SET LOCAL extra_float_digits = 1`.execute(tx);
 }
 
-export async function countRows(tx: Tx, table: ExportedTable): Promise<number> {
-  const { count } = await tx
-    .selectFrom(table)
-    .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("org", "<>", STANDARD_SCOPE.org)
-    .executeTakeFirstOrThrow();
-  return count;
+export async function countRows(tx: Tx, table: ExportedTable, scope: Scope): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM ${sql.table(table)} AS t WHERE ${inScope(table, scope)}`.execute(tx);
+  return rows[0]?.count ?? 0;
 }
 
 const FETCH_ROWS = 500;
 
-/** Yields the rows as JSON text, ordered by key. Uses a cursor, because the embedded engine cannot stream. */
-export async function* readRows(tx: Tx, { name, keys }: TableShape): AsyncGenerator<string[]> {
+/** Yields the scope's rows as JSON text, ordered by key. Uses a cursor, because the embedded engine cannot stream. */
+export async function* readRows(tx: Tx, { name, keys }: TableShape, scope: Scope): AsyncGenerator<string[]> {
   const order = sql.join(keys.map((key) => sql.ref(key)));
+  const row = name === "execution_run" ? sql`to_jsonb(t) - ${literals(WITHHELD_OF_RUNS)}::text[]` : sql`to_jsonb(t)`;
   await sql`DECLARE export_rows NO SCROLL CURSOR FOR
-    SELECT to_jsonb(t)::text AS row FROM ${sql.table(name)} AS t WHERE t.org <> ${sql.lit(STANDARD_SCOPE.org)}
+    SELECT (${row})::text AS row FROM ${sql.table(name)} AS t WHERE ${inScope(name, scope)}
     ORDER BY ${order}`.execute(tx);
   for (;;) {
     const { rows } = await sql<{ row: string }>`FETCH ${sql.raw(String(FETCH_ROWS))} FROM export_rows`.execute(tx);
     if (rows.length === 0) break;
-    yield rows.map(({ row }) => row);
+    yield rows.map((each) => each.row);
   }
   await sql`CLOSE export_rows`.execute(tx);
 }
 
-export interface RowBatch {
-  readonly table: TableShape;
-  /** The columns of the file; the others take their defaults, so that exports of older versions can be read. */
-  readonly columns: readonly string[];
-  readonly rows: readonly string[];
+function literals(texts: readonly string[]): RawBuilder<unknown> {
+  return sql`ARRAY[${sql.join(texts.map((text) => sql.lit(text)))}]`;
 }
 
-/** Skips rows whose key exists. Returns the number of new rows. */
-export async function insertRows(tx: Tx, { table, columns, rows }: RowBatch): Promise<number> {
-  const names = sql.join(columns.map((column) => sql.ref(column)));
-  const keys = sql.join(table.keys.map((key) => sql.ref(key)));
-  const { numAffectedRows } = await sql`
-    INSERT INTO ${sql.table(table.name)} (${names})
-    SELECT ${names} FROM jsonb_populate_recordset(NULL::${sql.table(table.name)}, ${`[${rows.join(",")}]`}::jsonb)
-    ON CONFLICT (${keys}) DO NOTHING`.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+/**
+ * SQL condition for the rows `t` of a scope. Runs that are not finished stay out with everything below them, and so do
+ * programs that nothing but such a run knows: their arguments and literals may be secrets that are erased at the end.
+ * Literals instead of parameters, because a cursor takes none.
+ */
+function inScope(table: ExportedTable, scope: Scope): RawBuilder<boolean> {
+  const [org, project] = [sql.lit(scope.org), sql.lit(scope.project)];
+  const own = sql<boolean>`t.org = ${org} AND t.project = ${project}`;
+  const records = sql`SELECT r.id FROM capability_records r WHERE r.org = ${org} AND r.project = ${project}
+    AND NOT (r.state = 'draft' AND ${hasRun(sql`IN ('running', 'parked')`)} AND NOT ${hasRun(sql`NOT IN ('running', 'parked')`)})`;
+  const runs = sql`SELECT f.id FROM execution_run f WHERE f.org = ${org} AND f.project = ${project} AND f.id NOT IN (
+    WITH RECURSIVE open AS (
+      SELECT id FROM execution_run WHERE org = ${org} AND project = ${project} AND state IN ('running', 'parked')
+      UNION SELECT c.id FROM execution_run c JOIN open ON c.parent_run_id = open.id WHERE c.org = ${org})
+    SELECT id FROM open)`;
+  switch (table) {
+    case "principals":
+      return sql`t.org = ${org} AND t.id IN (${principalsOf(org, project)})`;
+    case "capability_records":
+      return sql`${own} AND t.id IN (${records})`;
+    case "capability_source":
+      return sql`${own} AND t.record_id IN (${records})`;
+    case "capability_dependency":
+      return sql`t.org = ${org} AND t.from_record_id IN (${records}) AND t.to_record_id IN (${records})`;
+    case "capability_versions":
+    case "capability_stat":
+    case "capability_rename_history":
+    case "capability_path":
+    case "capability_decision":
+      return sql`t.org = ${org} AND t.record_id IN (${records})`;
+    case "execution_run":
+      return sql`${own} AND t.id IN (${runs})`;
+    case "run_journal":
+      return sql`t.org = ${org} AND t.run_id IN (${runs})`;
+    case "execution_trace":
+    case "task_results":
+      return sql`${own} AND t.run_id IN (${runs})`;
+    default:
+      return own;
+  }
+}
+
+function hasRun(state: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`EXISTS (SELECT 1 FROM execution_run x WHERE x.org = r.org AND x.record_id = r.id AND x.state ${state})`;
+}
+
+/** Selects the people and agents that the scope's own rows name: an organisation's other projects may have others. */
+function principalsOf(org: RawBuilder<unknown>, project: RawBuilder<unknown>): RawBuilder<unknown> {
+  const own = sql`org = ${org} AND project = ${project}`;
+  const records = sql`record_id IN (SELECT id FROM capability_records WHERE ${own})`;
+  return sql`SELECT created_by FROM capability_records WHERE ${own}
+    UNION SELECT updated_by FROM capability_records WHERE ${own}
+    UNION SELECT created_by FROM capability_aliases WHERE ${own}
+    UNION SELECT created_by FROM capability_versions WHERE org = ${org} AND ${records}
+    UNION SELECT renamed_by FROM capability_rename_history WHERE org = ${org} AND ${records}
+    UNION SELECT principal_id FROM tool_usage WHERE ${own}
+    UNION SELECT principal_id FROM audit_log WHERE ${own}`;
 }
 
 /** Updates statistics: those of formerly empty tables would make the planner choose the wrong indexes. */
 export async function analyzeTables(db: Db): Promise<void> {
   await sql`ANALYZE ${sql.join(EXPORTED_TABLES.map((name) => sql.table(name)))}`.execute(db);
-}
-
-/** Adds missing counters: lists by usage only show records that have them, and older exports may not. */
-export async function addMissingCounters(tx: Tx): Promise<void> {
-  await sql`INSERT INTO capability_stat (org, record_id) SELECT org, id FROM capability_records
-    ON CONFLICT DO NOTHING`.execute(tx);
-}
-
-export function readRecordScopes(tx: Tx): Promise<Scope[]> {
-  return tx.selectFrom("capability_records").select(["org", "project"]).distinct().execute();
 }

@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import { makeFolder, openTestDatabase } from "../../test/support/databases.ts";
 import { seedCapability } from "../../test/support/seed.ts";
 import { backupDirectory, writeBackup } from "./write-backup.ts";
-import { importMemory, verifyExport } from "./import-memory.ts";
+import { importPath } from "../../test/support/transfer.ts";
+import { DEFAULT_SCOPE } from "../registry/scope.ts";
+import { verifyExport } from "./verify-export.ts";
 import { dropExpiredResults, vacuumTables } from "./result-retention-store.ts";
 
 test("writeBackup keeps the newest copies, each complete and importable", async () => {
@@ -13,17 +15,20 @@ test("writeBackup keeps the newest copies, each complete and importable", async 
   await seedCapability(client.db, "a");
   const directory = backupDirectory(home.path);
   const results = [];
-  for (let round = 0; round < 4; round += 1) results.push(await writeBackup(client, directory, 2));
+  for (let round = 0; round < 4; round += 1)
+    results.push(await writeBackup(client, DEFAULT_SCOPE, { directory, keep: 2 }));
   expect(await readdir(directory)).toEqual(results.slice(-2).map(({ path }) => path.slice(directory.length + 1)));
   const newest = results.at(-1)?.path ?? "";
-  expect((await verifyExport(newest)).footer.rows).toBe(3);
+  expect((await verifyExport(newest)).footer.rows).toBe(4);
   await using other = await openTestDatabase("pglite");
-  expect(await importMemory(other, newest)).toMatchObject({ added: 3 });
+  expect(await importPath(other, newest)).toMatchObject({ added: 2 });
 });
 
 test("writeBackup leaves no partial file on failure and names the path", async () => {
   await using client = await openTestDatabase("pglite");
-  await expect(writeBackup(client, join("/dev/null", "backups"), 2)).rejects.toMatchObject({
+  await expect(
+    writeBackup(client, DEFAULT_SCOPE, { directory: join("/dev/null", "backups"), keep: 2 }),
+  ).rejects.toMatchObject({
     code: "file_unusable",
     message: /\/dev\/null\/backups/,
   });

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import type { DatabaseClient } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
+import type { Scope } from "../registry/scope.ts";
 import type { ExportFooter } from "./export-format.ts";
 import { exportMemory } from "./export-memory.ts";
 
@@ -18,11 +19,21 @@ export function backupDirectory(home: string): string {
   return join(home, "backups");
 }
 
-/** Writes an export into the directory and removes the oldest beyond `keep`. */
-export async function writeBackup(client: DatabaseClient, directory: string, keep: number): Promise<BackupResult> {
+/** The place for backups, and how many stay there. */
+export interface BackupFolder {
+  readonly directory: string;
+  readonly keep: number;
+}
+
+/** Writes an export of the scope into the folder and removes the oldest beyond `keep`. */
+export async function writeBackup(
+  client: DatabaseClient,
+  scope: Scope,
+  { directory, keep }: BackupFolder,
+): Promise<BackupResult> {
   const stamp = new Date().toISOString().replaceAll(":", "-");
   const path = join(directory, `pml-${stamp}.pml`);
-  const footer = await writeExportFile(client, path);
+  const footer = await writeExportFile(client, scope, path);
   const old = (await listBackups(directory)).slice(0, -keep);
   for (const name of old) await rm(join(directory, name), { force: true });
   return { path, ...footer };
@@ -35,13 +46,13 @@ export async function listBackups(directory: string): Promise<string[]> {
 }
 
 /** Gives the file its final name only when it is complete and durable. */
-async function writeExportFile(client: DatabaseClient, path: string): Promise<ExportFooter> {
+async function writeExportFile(client: DatabaseClient, scope: Scope, path: string): Promise<ExportFooter> {
   const partial = `${path}.partial`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = createWriteStream(partial, { mode: 0o600, flush: true });
     await once(file, "open");
-    const footer = await exportMemory(client, async (lines) => {
+    const footer = await exportMemory(client, scope, async (lines) => {
       if (!file.write(lines)) await once(file, "drain");
     });
     file.end();

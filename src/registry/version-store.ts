@@ -132,11 +132,11 @@ export async function nextVersion(tx: Tx, { org }: Scope, recordId: string): Pro
   return (row?.last ?? 0) + 1;
 }
 
-/** Marks a version as verified by a replay, if it is still current. */
+/** Marks a version as verified by the replay of a run that happened here, if it is still current. */
 export async function markVerified(
   db: Db,
   { org }: Scope,
-  { id, version }: { readonly id: string; readonly version: number },
+  { id, version, runId }: { readonly id: string; readonly version: number; readonly runId: string },
 ): Promise<void> {
   await db
     .updateTable("capability_records")
@@ -145,5 +145,16 @@ export async function markVerified(
     .where("id", "=", id)
     .where("version", "=", version)
     .where("verified", "=", false)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("execution_run as run")
+            .select("run.id")
+            .where("run.org", "=", org)
+            .where("run.id", "=", runId)
+            .where("run.imported_at", "is not", null),
+        ),
+      ),
+    )
     .execute();
 }

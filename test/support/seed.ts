@@ -1,14 +1,19 @@
 import { v7 as newId } from "uuid";
+import { analyseProgram } from "../../src/analysis/analyse-program.ts";
+import type { AnalysedProgram } from "../../src/analysis/structure.ts";
 import type { Db } from "../../src/db/client.ts";
 
-/** Seeds a capability as the product stores it: record, first version, counters. Returns the record's id. */
+/** Seeds a capability as the product stores it: record, first version, counters, source. Returns the record's id. */
 export async function seedCapability(
   db: Db,
   action: string,
   scope = { org: "local", project: "default" },
+  code = `return await mcp.fs.read({ path: "${action}\\n\u2028" });`,
 ): Promise<string> {
   const id = newId();
   const { org, project } = scope;
+  const { hash, structure, parameters, tools } = analyse(code);
+  const short = hash.slice(0, 4);
   await db.transaction().execute(async (tx) => {
     await tx
       .insertInto("capability_records")
@@ -16,11 +21,11 @@ export async function seedCapability(
         org,
         id,
         project,
-        fqdn: `${org}.${project}.fs.${action}.${id.slice(-4)}`,
+        fqdn: `${org}.${project}.fs.${action}.${short}`,
         display_name: `fs:${action}`,
         namespace: "fs",
         action,
-        hash: id.slice(-4),
+        hash: short,
         state: "active",
         tags: ["files", "größe \u2028 \u{1F600}"],
         forked_from: newId(),
@@ -33,13 +38,25 @@ export async function seedCapability(
         record_id: id,
         version: 1,
         source_kind: "code",
-        code_snippet: `return await mcp.fs.read({ path: "${action}\\n\u2028" });`,
-        source_hash: id,
-        parameters_schema: JSON.stringify({ type: "object", n: 1.5e-7, deep: [null, { b: 1, a: 2 }] }),
-        tools_used: ["fs:read"],
+        code_snippet: code,
+        source_hash: hash,
+        structure: JSON.stringify(structure),
+        parameters_schema: JSON.stringify(parameters),
+        tools_used: [...tools],
+        signature: `sha256:${hash}`,
       })
       .execute();
-    await tx.insertInto("capability_stat").values({ org, record_id: id, usage_count: 9_007_199_254_740_991 }).execute();
+    await tx
+      .insertInto("capability_source")
+      .values({ org, project, source_hash: hash, record_id: id, version: 1 })
+      .execute();
+    await tx.insertInto("capability_stat").values({ org, record_id: id }).execute();
   });
   return id;
+}
+
+function analyse(code: string): AnalysedProgram {
+  const outcome = analyseProgram(code, { findTool: () => undefined });
+  if (outcome.kind === "syntax_error") throw new Error(outcome.problem.message);
+  return outcome.program;
 }

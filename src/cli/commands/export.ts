@@ -62,7 +62,7 @@ async function writeFile(
   const partial = `${path}.partial`;
   try {
     await pipeline(lines, createWriteStream(partial, { mode: 0o600, flush: true }));
-    const { verifyExport } = await import("../../housekeeping/import-memory.ts");
+    const { verifyExport } = await import("../../housekeeping/verify-export.ts");
     const { footer } = await verifyExport(partial);
     await rename(partial, path);
     return { rows: footer.rows, rows_sha256: footer.rows_sha256 };

@@ -49,7 +49,13 @@ export const importCommand: Command = {
     return {
       data: result,
       text: `Imported ${result.added} rows, ${result.kept} were already there`,
-      notes: [`sha256 ${result.rows_sha256}`],
+      notes: [
+        ...result.notes,
+        ...(result.left_out === 0
+          ? []
+          : [`${result.left_out} rows were not taken: PML computes or asks for what they say`]),
+        `sha256 ${result.rows_sha256}`,
+      ],
     };
   },
 };
@@ -60,20 +66,19 @@ async function importFile(path: string, input: Input): Promise<ImportResult> {
   return uploadToDaemon(await reachAsPerson(input), routes.importMemory, createReadStream(path));
 }
 
-/** Imports without a daemon, with the same checks. */
+/** Imports without a daemon, as the person whose PML_HOME this is, into the scope of its configuration. */
 async function importIntoServer(url: string, path: string, { options }: Input): Promise<ImportResult> {
-  const { withServerDatabase } = await import("../../app/app.ts");
-  const { importMemory } = await import("../../housekeeping/import-memory.ts");
-  const { checkSignatures } = await import("../../housekeeping/check-signatures.ts");
-  const { openSigning } = await import("../../app/open-signing.ts");
+  const { importIntoServer: importInto } = await import("../../app/open-transfer.ts");
+  const { ensureDecisionKey } = await import("../../daemon/daemon-file.ts");
   const { config: file } = options;
   const config = loadConfig(typeof file === "string" ? { config: file } : {}, environment);
-  const check = checkSignatures(openSigning(config), config.signing.required);
-  return withServerDatabase(url, (client) => importMemory(client, path, check));
+  ensureDecisionKey(config.home);
+  const { notes, ...result } = await importInto(config, url, path);
+  return { ...result, notes: [...notes] };
 }
 
 async function describeFile(path: string): Promise<Answer> {
-  const { verifyExport } = await import("../../housekeeping/import-memory.ts");
+  const { verifyExport } = await import("../../housekeeping/verify-export.ts");
   const { header, footer } = await verifyExport(path);
   const filled = header.tables.filter(({ rows }) => rows > 0).map(({ name, rows }) => `${rows} ${name}`);
   return {
