@@ -104,10 +104,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
   const client = opening.use(await openDatabase(config, ownership));
   const events = createEventBus();
   opening.use(await watchChanges(client, events, log));
-  const backup = (): Promise<BackupResult> =>
-    traced("memory.backup", {}, () =>
-      writeBackup(client, scope, { directory: backupDirectory(config.home), keep: config.backup.keep }),
-    );
+  const backup = createBackup(config, client);
   const permissions = opening.use(await createPermissions({ client, events, config }));
   const usage = opening.use(createUsageLog({ client, scope, log }));
   const logins = createLogins(config, client, log);
@@ -158,6 +155,11 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     backup,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+function createBackup({ home, backup: { keep }, scope }: Config, client: DatabaseClient): App["backup"] {
+  const directory = backupDirectory(home);
+  return () => traced("memory.backup", {}, () => writeBackup(client, scope, { directory, keep }));
 }
 
 function watchChanges(client: DatabaseClient, events: EventBus, log: Logger): Promise<AsyncDisposable> {

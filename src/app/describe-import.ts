@@ -12,7 +12,7 @@ import { parseServerJson } from "../registry/server-records/server-json.ts";
 export function createDescribe(analysed: AnalysedPrograms): DescribeSource {
   return async (imported) => {
     if (imported.source_kind === "server") return describeServer(imported.code_snippet ?? "");
-    const { source, sourceHash, structure, parameters, toolsUsed, calls } = describeSource(
+    const { source, sourceHash, structure, parameters, toolsUsed, calls } = await describeSource(
       analysed,
       readSource(imported),
     );
@@ -27,9 +27,14 @@ export function createDescribe(analysed: AnalysedPrograms): DescribeSource {
   };
 }
 
+/** More than anybody writes; layers of tasks are found by recursion. */
+const MOST_TASKS = 1_000;
+
 function readSource({ source_kind: kind, code_snippet: code, source }: ImportedSource): CapabilitySource {
   if (kind === "code") return { type: "code", code: code ?? "" };
   const parsed = capabilitySource.safeParse(source);
+  if (parsed.data?.type === "dag" && parsed.data.dagStructure.tasks.length > MOST_TASKS)
+    throw new PmlError("arguments_invalid", `it has more than ${MOST_TASKS} tasks`);
   if (parsed.success && parsed.data.type === kind) return parsed.data as CapabilitySource;
   throw new PmlError("arguments_invalid", `its source is no ${kind}`);
 }

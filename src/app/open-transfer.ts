@@ -1,3 +1,4 @@
+import { AnalysisThread } from "../analysis/analysis-thread.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient } from "../db/client.ts";
@@ -40,8 +41,14 @@ export const NO_TOOLS: Catalogue = {
 };
 
 /** Imports into a server's database without a daemon, with the same checks. */
-export function importIntoServer(config: Config, url: string, path: string): Promise<MemoryImport> {
+export async function importIntoServer(config: Config, url: string, path: string): Promise<MemoryImport> {
   const signing = openSigning(config);
-  const analysed = new AnalysedPrograms(NO_TOOLS);
-  return withServerDatabase(url, (client) => importMemory(path, importOptions({ config, client, signing, analysed })));
+  await using thread = new AnalysisThread(() => config.analysis);
+  const analysed = new AnalysedPrograms(NO_TOOLS, {
+    limits: () => ({ ...config.analysis, maxCodeBytes: config.sandbox.maxCodeBytes }),
+    analyse: (code, tools) => thread.analyse(code, tools),
+  });
+  return await withServerDatabase(url, (client) =>
+    importMemory(path, importOptions({ config, client, signing, analysed })),
+  );
 }

@@ -50,7 +50,7 @@ describe.each(engines)("storage on %s", (engine) => {
     const id = await seedCapability(client.db, "containment");
     const found = await sql<{ record_id: string }>`
       SELECT v.record_id FROM capability_versions v JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
-      WHERE r.tags @> ARRAY['files'] AND v.parameters_schema @> '{"deep":[{"a":2}]}' AND r.action = 'containment'`.execute(
+      WHERE r.tags @> ARRAY['files'] AND v.structure @> '{"nodes":[{"tool":"fs:read"}]}' AND r.action = 'containment'`.execute(
       client.db,
     );
     expect(found.rows).toEqual([{ record_id: id }]);

@@ -19,10 +19,10 @@ export function describeDag(dag: DagStructure): PreparedSource {
 }
 
 /** Computes everything that is stored about a source, unsigned; throws if it cannot be read. */
-export function describeSource(analysed: AnalysedPrograms, source: CapabilitySource): PreparedSource {
+export async function describeSource(analysed: AnalysedPrograms, source: CapabilitySource): Promise<PreparedSource> {
   switch (source.type) {
     case "code": {
-      const { hash, parameters, structure, tools, capabilities } = analysed.analyse(source.code);
+      const { hash, parameters, structure, tools, capabilities } = await analysed.analyse(source.code);
       return { source, sourceHash: hash, parameters, structure, toolsUsed: tools, calls: capabilities };
     }
     case "dag":

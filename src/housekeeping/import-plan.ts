@@ -3,7 +3,7 @@ import { parseFqdn } from "../registry/fqdn.ts";
 import type { Scope } from "../registry/scope.ts";
 
 /** A version that the import takes. */
-export interface PlannedVersion {
+interface PlannedVersion {
   readonly hash: string;
   readonly toolsUsed: readonly string[];
   readonly calls: readonly string[];

@@ -133,22 +133,11 @@ export function prepareRecord(plan: ImportPlan, row: RecordRow): PreparedRow | u
   const record = plan.records.get(row.id);
   if (record?.refusal !== undefined) plan.note(`${row.display_name} was left out: ${record.refusal}`);
   if (record === undefined || record.refusal !== undefined) return undefined;
-  const first = firstVersion(record);
-  const name = nameOf(row, first);
-  if (name.displayName !== row.display_name) plan.note(`${row.display_name} is ${name.displayName} here`);
-  // At least four digits, as the registry writes them.
-  const hash = row.hash.length >= 4 && first.hash.startsWith(row.hash) ? row.hash : first.hash.slice(0, 8);
-  const fqdn = formatFqdn({ ...plan.scope, namespace: name.namespace, action: name.action, hash });
-  if (record.isLive) for (const each of [name.displayName, fqdn]) plan.names.set(each, row.id);
   return {
     ...plan.scope,
     id: record.id,
     record_type: row.record_type,
-    fqdn,
-    display_name: name.displayName,
-    namespace: name.namespace,
-    action: name.action,
-    hash,
+    ...namesOf(plan, row, record),
     state: row.state,
     state_before: row.state_before,
     version: row.version,
@@ -158,6 +147,12 @@ export function prepareRecord(plan: ImportPlan, row: RecordRow): PreparedRow | u
     tags: row.tags,
     ttl_seconds: row.ttl_seconds,
     cache_policy: row.cache_policy,
+    ...historyOf(plan, row),
+  };
+}
+
+function historyOf(plan: ImportPlan, row: RecordRow): PreparedRow {
+  return {
     parent_id: row.parent_id && plan.idOf(row.parent_id),
     forked_from: row.forked_from && plan.idOf(row.forked_from),
     forked_from_fqdn: row.forked_from_fqdn,
@@ -166,6 +161,21 @@ export function prepareRecord(plan: ImportPlan, row: RecordRow): PreparedRow | u
     archived_at: row.archived_at && plan.past(row.archived_at),
     deleted_at: row.deleted_at && plan.past(row.deleted_at),
   };
+}
+
+/** Shortest prefix of a source hash in an FQDN. */
+const SHORTEST_HASH = 4;
+
+/** The names of a record. Parts that claim a source hash are kept where the computed one agrees. */
+function namesOf(plan: ImportPlan, row: RecordRow, record: PlannedRecord): PreparedRow {
+  const first = firstVersion(record);
+  const { displayName, namespace, action } = nameOf(row, first);
+  if (displayName !== row.display_name) plan.note(`${row.display_name} is ${displayName} here`);
+  const isTrue = row.hash.length >= SHORTEST_HASH && first.hash.startsWith(row.hash);
+  const hash = isTrue ? row.hash : first.hash.slice(0, 2 * SHORTEST_HASH);
+  const fqdn = formatFqdn({ ...plan.scope, namespace, action, hash });
+  if (record.isLive) for (const each of [displayName, fqdn]) plan.names.set(each, row.id);
+  return { fqdn, display_name: displayName, namespace, action, hash };
 }
 
 /** A file cannot publish: other projects and organisations see a record after somebody here shares it. */
@@ -240,28 +250,33 @@ export function pinKey(from: string, version: number, to: string): string {
 }
 
 /** Connects programs with the taken capabilities that their text calls. A pin in the file counts for those alone. */
-export function* prepareDependencies(
-  plan: ImportPlan,
-  pins: Pins,
-): Generator<{ readonly owner: string; readonly row: PreparedRow }> {
+export function* prepareDependencies(plan: ImportPlan, pins: Pins): Generator<PreparedRow> {
   for (const [id, record] of plan.records) {
     if (record.refusal !== undefined) continue;
     for (const [version, { calls }] of record.versions) {
       const called = new Set(calls.flatMap((call) => plan.names.get(nameIn(call)) ?? []));
-      for (const to of called) {
-        const target = plan.find(to);
-        if (target === undefined || to === id) continue;
-        const pin = pins.get(pinKey(id, version, to));
-        const row = {
-          org: plan.scope.org,
-          from_record_id: record.id,
-          from_version: version,
-          to_record_id: target.id,
-          to_version: target.versions.has(pin?.to_version ?? 0) ? pin?.to_version : null,
-          created_at: pin === undefined ? plan.now.toISOString() : plan.past(pin.created_at),
-        };
-        yield { owner: record.id, row };
-      }
+      called.delete(id);
+      for (const to of called) yield dependency(plan, { id, record, version, to }, pins);
     }
   }
+}
+
+interface Call {
+  readonly id: string;
+  readonly record: PlannedRecord;
+  readonly version: number;
+  readonly to: string;
+}
+
+function dependency(plan: ImportPlan, { id, record, version, to }: Call, pins: Pins): PreparedRow {
+  const pin = pins.get(pinKey(id, version, to));
+  const target = plan.find(to);
+  return {
+    org: plan.scope.org,
+    from_record_id: record.id,
+    from_version: version,
+    to_record_id: plan.idOf(to),
+    to_version: target?.versions.has(pin?.to_version ?? 0) === true ? pin?.to_version : null,
+    created_at: pin === undefined ? plan.now.toISOString() : plan.past(pin.created_at),
+  };
 }

@@ -5,35 +5,35 @@ import { IMPORTED_TABLES, type ImportedTable, type PreparedRows } from "./prepar
 
 /** Columns that an import sets; all others take their defaults, above all those that grant, count or name an author. */
 const COLUMNS: Readonly<Record<ImportedTable, readonly string[]>> = {
-  capability_records: [
-    ...["org", "id", "project", "record_type", "fqdn", "display_name", "namespace", "action", "hash", "state"],
-    ...["state_before", "version", "version_tag", "visibility", "description", "tags", "ttl_seconds", "cache_policy"],
-    ...["parent_id", "forked_from", "forked_from_fqdn", "created_at", "updated_at", "archived_at", "deleted_at"],
-  ],
-  capability_versions: [
-    ...["org", "record_id", "version", "version_tag", "source_kind", "code_snippet", "source", "source_hash"],
-    ...["structure", "parameters_schema", "tools_used", "change_summary", "signature", "created_at"],
-  ],
-  capability_aliases: ["org", "project", "alias", "kind", "record_id", "created_at"],
-  capability_rename_history: [
-    ...["org", "id", "record_id", "old_name", "new_name", "old_fqdn", "new_fqdn", "renamed_via", "renamed_at"],
-  ],
-  capability_dependency: ["org", "from_record_id", "from_version", "to_record_id", "to_version", "created_at"],
-  execution_run: [
-    ...["org", "id", "project", "parent_run_id", "parent_call", "record_id", "version", "source_hash", "intent"],
-    ...["input", "state", "kind", "seed", "started_ms", "principal", "client", "options", "result", "error", "logs"],
-    ...["created_at", "finished_at", "imported_at"],
-  ],
-  run_journal: ["org", "run_id", "seq", "kind", "payload", "written_at"],
-  execution_trace: [
-    ...["org", "run_id", "project", "error", "executed_path", "decisions", "task_summaries", "duration_ms"],
-    ...["created_at", "record_id", "version", "parent_run_id", "success"],
-  ],
-  task_results: [
-    ...["org", "project", "run_id", "task_id", "tool_id", "content_type", "status", "preview", "result"],
-    ...["result_bytes", "created_at", "expires_at"],
-  ],
+  capability_records: columns(
+    "org id project record_type fqdn display_name namespace action hash state state_before version version_tag",
+    "visibility description tags ttl_seconds cache_policy parent_id forked_from forked_from_fqdn",
+    "created_at updated_at archived_at deleted_at",
+  ),
+  capability_versions: columns(
+    "org record_id version version_tag source_kind code_snippet source source_hash structure parameters_schema",
+    "tools_used change_summary signature created_at",
+  ),
+  capability_aliases: columns("org project alias kind record_id created_at"),
+  capability_rename_history: columns("org id record_id old_name new_name old_fqdn new_fqdn renamed_via renamed_at"),
+  capability_dependency: columns("org from_record_id from_version to_record_id to_version created_at"),
+  execution_run: columns(
+    "org id project parent_run_id parent_call record_id version source_hash intent input state kind seed started_ms",
+    "principal client options result error logs created_at finished_at imported_at",
+  ),
+  run_journal: columns("org run_id seq kind payload written_at"),
+  execution_trace: columns(
+    "org run_id project error executed_path decisions task_summaries duration_ms created_at",
+    "record_id version parent_run_id success",
+  ),
+  task_results: columns(
+    "org project run_id task_id tool_id content_type status preview result result_bytes created_at expires_at",
+  ),
 };
+
+function columns(...lines: readonly string[]): string[] {
+  return lines.flatMap((line) => line.split(" "));
+}
 
 export interface ImportJob {
   readonly scope: Scope;
@@ -104,20 +104,16 @@ function valueOf(table: ImportedTable, column: string): RawBuilder<unknown> {
 
 /** Runs belong to a version of this very project and source, and everything else of a run to a run of this import. */
 function belonging(table: ImportedTable, { scope, at }: ImportJob): RawBuilder<unknown> {
-  switch (table) {
-    case "execution_run":
-      return sql`JOIN capability_versions v ON v.org = ${scope.org} AND v.record_id = n.record_id AND v.version = n.version
-          AND v.source_hash = n.source_hash
-        JOIN capability_records c ON c.org = v.org AND c.id = v.record_id AND c.project = ${scope.project}`;
-    case "run_journal":
-    case "execution_trace":
-    case "task_results":
-      return sql`JOIN execution_run r ON r.org = ${scope.org} AND r.id = n.run_id AND r.project = ${scope.project}
-          AND r.imported_at = ${at}`;
-    default:
-      return sql``;
-  }
+  if (table === "execution_run")
+    return sql`JOIN capability_versions v ON v.org = ${scope.org} AND v.record_id = n.record_id AND v.version = n.version
+        AND v.source_hash = n.source_hash
+      JOIN capability_records c ON c.org = v.org AND c.id = v.record_id AND c.project = ${scope.project}`;
+  if (!OF_A_RUN.includes(table)) return sql``;
+  return sql`JOIN execution_run r ON r.org = ${scope.org} AND r.id = n.run_id AND r.project = ${scope.project}
+    AND r.imported_at = ${at}`;
 }
+
+const OF_A_RUN: readonly ImportedTable[] = ["run_journal", "execution_trace", "task_results"];
 
 /**
  * Makes runs without a reachable caller runs of their own: the caller may have stayed out, and a forged file can make

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "zod";
 import { invalidExport } from "./export-format.ts";
 import type { ImportPlan } from "./import-plan.ts";
@@ -53,21 +52,24 @@ export async function prepareImport(path: string, preparation: Preparation): Pro
     const ready = prepareRow(table, row, preparation);
     if (ready !== undefined) await prepared.add(ready.table, ready.owner, ready.row);
   }
-  for (const { owner, row } of prepareDependencies(plan, pins)) await prepared.add("capability_dependency", owner, row);
+  for (const row of prepareDependencies(plan, pins))
+    await prepared.add("capability_dependency", String(row["from_record_id"]), row);
   await prepared.finish();
 }
 
-/** Analyses this many programs before other work of the process gets its turn. */
-const PROGRAMS_PER_TURN = 20;
+/** Programs that cannot be read may take this long altogether: each one may use its whole limit of time. */
+const LONGEST_REFUSALS_MS = 60_000;
 
 async function prepareVersions(path: string, { plan, prepared, ...parts }: Preparation): Promise<void> {
-  let analysed = 0;
+  let refusedMs = 0;
   for await (const { table, row } of readExportRows(path)) {
     if (table !== "capability_versions") continue;
     const given = parseRow(versionRow, table, row);
+    const started = performance.now();
     const version = await planVersion(plan, given, parts);
     if (version !== undefined) await prepared.add(table, plan.idOf(given.record_id), version);
-    if (++analysed % PROGRAMS_PER_TURN === 0) await nextTurn();
+    else refusedMs += performance.now() - started;
+    if (refusedMs > LONGEST_REFUSALS_MS) throw invalidExport("reading its programs takes too long");
   }
   closePlan(plan);
 }

@@ -109,46 +109,48 @@ function literals(texts: readonly string[]): RawBuilder<unknown> {
   return sql`ARRAY[${sql.join(texts.map((text) => sql.lit(text)))}]`;
 }
 
+/** Tables whose rows belong to a record or a run; the scope of all others is in their own columns. */
+const OF_A_RECORD: readonly ExportedTable[] = [
+  "capability_versions",
+  "capability_source",
+  "capability_stat",
+  "capability_rename_history",
+  "capability_path",
+  "capability_decision",
+];
+const OF_A_RUN: readonly ExportedTable[] = ["run_journal", "execution_trace", "task_results"];
+
 /**
- * SQL condition for the rows `t` of a scope. Runs that are not finished stay out with everything below them, and so do
- * programs that nothing but such a run knows: their arguments and literals may be secrets that are erased at the end.
- * Literals instead of parameters, because a cursor takes none.
+ * SQL condition for the rows `t` of a scope. Literals instead of parameters, because a cursor takes none.
  */
 function inScope(table: ExportedTable, scope: Scope): RawBuilder<boolean> {
   const [org, project] = [sql.lit(scope.org), sql.lit(scope.project)];
-  const own = sql<boolean>`t.org = ${org} AND t.project = ${project}`;
-  const records = sql`SELECT r.id FROM capability_records r WHERE r.org = ${org} AND r.project = ${project}
+  const ofOrg = (condition: RawBuilder<unknown>): RawBuilder<boolean> => sql`t.org = ${org} AND ${condition}`;
+  const records = finishedRecords(org, project);
+  const runs = finishedRuns(org, project);
+  if (table === "principals") return ofOrg(sql`t.id IN (${principalsOf(org, project)})`);
+  if (table === "capability_records") return ofOrg(sql`t.id IN (${records})`);
+  if (table === "execution_run") return ofOrg(sql`t.id IN (${runs})`);
+  if (table === "capability_dependency")
+    return ofOrg(sql`t.from_record_id IN (${records}) AND t.to_record_id IN (${records})`);
+  if (OF_A_RECORD.includes(table)) return ofOrg(sql`t.record_id IN (${records})`);
+  if (OF_A_RUN.includes(table)) return ofOrg(sql`t.run_id IN (${runs})`);
+  return ofOrg(sql`t.project = ${project}`);
+}
+
+/** Leaves out programs that nothing but an unfinished run knows: their literals may be secrets that its end erases. */
+function finishedRecords(org: RawBuilder<unknown>, project: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT r.id FROM capability_records r WHERE r.org = ${org} AND r.project = ${project}
     AND NOT (r.state = 'draft' AND ${hasRun(sql`IN ('running', 'parked')`)} AND NOT ${hasRun(sql`NOT IN ('running', 'parked')`)})`;
-  const runs = sql`SELECT f.id FROM execution_run f WHERE f.org = ${org} AND f.project = ${project} AND f.id NOT IN (
+}
+
+/** Leaves out unfinished runs with everything below them. */
+function finishedRuns(org: RawBuilder<unknown>, project: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT f.id FROM execution_run f WHERE f.org = ${org} AND f.project = ${project} AND f.id NOT IN (
     WITH RECURSIVE open AS (
       SELECT id FROM execution_run WHERE org = ${org} AND project = ${project} AND state IN ('running', 'parked')
       UNION SELECT c.id FROM execution_run c JOIN open ON c.parent_run_id = open.id WHERE c.org = ${org})
     SELECT id FROM open)`;
-  switch (table) {
-    case "principals":
-      return sql`t.org = ${org} AND t.id IN (${principalsOf(org, project)})`;
-    case "capability_records":
-      return sql`${own} AND t.id IN (${records})`;
-    case "capability_source":
-      return sql`${own} AND t.record_id IN (${records})`;
-    case "capability_dependency":
-      return sql`t.org = ${org} AND t.from_record_id IN (${records}) AND t.to_record_id IN (${records})`;
-    case "capability_versions":
-    case "capability_stat":
-    case "capability_rename_history":
-    case "capability_path":
-    case "capability_decision":
-      return sql`t.org = ${org} AND t.record_id IN (${records})`;
-    case "execution_run":
-      return sql`${own} AND t.id IN (${runs})`;
-    case "run_journal":
-      return sql`t.org = ${org} AND t.run_id IN (${runs})`;
-    case "execution_trace":
-    case "task_results":
-      return sql`${own} AND t.run_id IN (${runs})`;
-    default:
-      return own;
-  }
 }
 
 function hasRun(state: RawBuilder<unknown>): RawBuilder<boolean> {

@@ -126,7 +126,7 @@ async function drawEdgesOf(tx: Tx, { runs, scope, ids }: EdgeJob): Promise<void>
     if (structure === null) continue;
     for (const edge of edgesOf(id, structure, { path, called: called ?? {} })) {
       const key = JSON.stringify(edge);
-      counted.set(key, { edge, count: (counted.get(key)?.count ?? 0) + Number(count) });
+      counted.set(key, { edge, count: (counted.get(key)?.count ?? 0) + count });
     }
     for (const edge of structureEdges(structure, subjectsIn(called ?? {}))) inferred.set(JSON.stringify(edge), edge);
   }

@@ -145,16 +145,8 @@ export async function markVerified(
     .where("id", "=", id)
     .where("version", "=", version)
     .where("verified", "=", false)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("execution_run as run")
-            .select("run.id")
-            .where("run.org", "=", org)
-            .where("run.id", "=", runId)
-            .where("run.imported_at", "is not", null),
-        ),
-      ),
+    .where(
+      sql<boolean>`NOT EXISTS (SELECT 1 FROM execution_run r WHERE r.org = ${org} AND r.id = ${runId} AND r.imported_at IS NOT NULL)`,
     )
     .execute();
 }

@@ -29,12 +29,12 @@ test("memory moves from the embedded database to PostgreSQL and back with equal 
   const file = join(one.path, "memory.pml");
 
   const original = await runJson<ExportSummary>(["export", "-o", file], { home: one.path });
-  expect(original.rows).toBe(60);
+  expect(original.rows).toBe(80);
   await runPml(["down"], { home: one.path });
 
   const url = await createServerDatabase();
   const imported = await runJson<{ added: number }>(["import", file, "--pg", url], { home: two.path });
-  expect(imported.added).toBe(60);
+  expect(imported.added).toBe(40);
   const server = { home: two.path, env: { DATABASE_URL: url } };
   const back = join(two.path, "back.pml");
   const onServer = await runJson<ExportSummary>(["export", "-o", back], server);
@@ -63,9 +63,9 @@ test("an export on stdout can be imported, and a damaged one is refused with not
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("Nothing was imported");
   const check = await runPml(["import", whole, "--dry-run"], { home: two.path });
-  expect(check.stdout).toContain("is complete: 9 rows");
-  expect((await runPml(["import", whole], { home: two.path })).stdout).toBe("Imported 9 rows, 0 were already there\n");
-  expect((await runPml(["import", whole], { home: two.path })).stdout).toBe("Imported 0 rows, 9 were already there\n");
+  expect(check.stdout).toContain("is complete: 12 rows");
+  expect((await runPml(["import", whole], { home: two.path })).stdout).toBe("Imported 6 rows, 0 were already there\n");
+  expect((await runPml(["import", whole], { home: two.path })).stdout).toBe("Imported 0 rows, 6 were already there\n");
   await runPml(["down"], { home: two.path });
 });
 
@@ -75,10 +75,10 @@ test("pml backup writes a copy that holds everything and can be read back", asyn
   await seedHome(home.path, 2);
   const backup = await runJson<ExportSummary & { path: string }>(["backup"], { home: home.path });
   await runPml(["down"], { home: home.path });
-  expect(backup.rows).toBe(6);
-  expect((await readFile(backup.path, "utf8")).split("\n")).toHaveLength(9);
+  expect(backup.rows).toBe(8);
+  expect((await readFile(backup.path, "utf8")).split("\n")).toHaveLength(11);
   expect(await runJson(["import", backup.path], { home: other.path })).toMatchObject({
-    added: 6,
+    added: 4,
     rows_sha256: backup.rows_sha256,
   });
   await runPml(["down"], { home: other.path });

@@ -8,11 +8,12 @@ export async function seedCapability(
   db: Db,
   action: string,
   scope = { org: "local", project: "default" },
-  code = `return await mcp.fs.read({ path: "${action}\\n\u2028" });`,
+  code?: string,
 ): Promise<string> {
   const id = newId();
   const { org, project } = scope;
-  const { hash, structure, parameters, tools } = analyse(code);
+  const text = code ?? `return await mcp.fs.read({ path: "${action} ${id}\\n\u2028" });`;
+  const { hash, structure, parameters, tools } = analyse(text);
   const short = hash.slice(0, 4);
   await db.transaction().execute(async (tx) => {
     await tx
@@ -38,7 +39,7 @@ export async function seedCapability(
         record_id: id,
         version: 1,
         source_kind: "code",
-        code_snippet: code,
+        code_snippet: text,
         source_hash: hash,
         structure: JSON.stringify(structure),
         parameters_schema: JSON.stringify(parameters),

@@ -9,6 +9,7 @@ import { exportMemory } from "../../src/housekeeping/export-memory.ts";
 import { importMemory, type MemoryImport } from "../../src/housekeeping/import-memory.ts";
 import { DEFAULT_SCOPE, type Scope } from "../../src/registry/scope.ts";
 import { NO_SIGNING } from "../../src/registry/signature.ts";
+import { inThread } from "./analyser.ts";
 import { makeFolder } from "./folder.ts";
 
 export async function exportText(
@@ -25,7 +26,7 @@ export async function exportText(
 /** Imports a file as a gateway of the scope would. */
 export function importPath(client: DatabaseClient, path: string, scope: Scope = DEFAULT_SCOPE): Promise<MemoryImport> {
   const config = { ...mergeConfig(undefined, {}, {}), scope };
-  const analysed = new AnalysedPrograms(NO_TOOLS);
+  const analysed = new AnalysedPrograms(NO_TOOLS, inThread);
   return importMemory(path, importOptions({ config, client, signing: NO_SIGNING, analysed }));
 }
 

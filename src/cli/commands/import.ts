@@ -1,7 +1,8 @@
 import { routes } from "../../contract/routes.ts";
-import { createReadStream } from "node:fs";
+import { createReadStream, mkdirSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { uploadToDaemon } from "../../daemon/daemon-client.ts";
+import { ensureDecisionKey } from "../../daemon/daemon-file.ts";
 import { environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import { PmlError } from "../../base/errors.ts";
@@ -69,12 +70,24 @@ async function importFile(path: string, input: Input): Promise<ImportResult> {
 /** Imports without a daemon, as the person whose PML_HOME this is, into the scope of its configuration. */
 async function importIntoServer(url: string, path: string, { options }: Input): Promise<ImportResult> {
   const { importIntoServer: importInto } = await import("../../app/open-transfer.ts");
-  const { ensureDecisionKey } = await import("../../daemon/daemon-file.ts");
   const { config: file } = options;
   const config = loadConfig(typeof file === "string" ? { config: file } : {}, environment);
-  ensureDecisionKey(config.home);
+  requireDecisionKey(config.home);
   const { notes, ...result } = await importInto(config, url, path);
   return { ...result, notes: [...notes] };
+}
+
+/** Proves that the caller owns the PML_HOME whose configuration counts; one that never had a daemon gets a key. */
+function requireDecisionKey(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    ensureDecisionKey(home);
+  } catch (cause) {
+    throw new PmlError("request_refused", `The decision key in ${home} cannot be read`, {
+      hint: "Import as the user who runs PML",
+      cause,
+    });
+  }
 }
 
 async function describeFile(path: string): Promise<Answer> {
