@@ -12,7 +12,7 @@ const tableFiles = ["curation", "discovery", "execution", "learning", "permissio
 );
 
 /** Layers that every other one may use. */
-const COMMON: readonly string[] = ["base", "words"];
+const COMMON: readonly string[] = ["base", "words", "secrets"];
 
 /**
  * The allowed imports, from the bottom up. A file of no layer, or an import that is not listed, fails the check: the
@@ -33,7 +33,7 @@ export const LAYERS: readonly Layer[] = [
   { name: "config", files: ["src/config/"], uses: [] },
   { name: "contract", files: ["src/contract/"], uses: [] },
   { name: "sdk", files: ["src/sdk/"], uses: ["contract"] },
-  { name: "secrets", files: ["src/secrets/"], uses: [] },
+  { name: "secrets", files: ["src/secrets/"], uses: ["base"] },
   { name: "client-config", files: ["src/client-config/"], uses: ["config"] },
   { name: "auth", files: ["src/auth/"], uses: ["config"] },
   { name: "db-client", files: ["src/db/client.ts", "src/db/columns.ts", "src/db/tables.ts", ...tableFiles], uses: [] },
@@ -54,7 +54,7 @@ export const LAYERS: readonly Layer[] = [
   { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: ["worker-bridge"] },
   { name: "sandbox-child", files: ["src/sandbox/child/"], uses: ["sandbox-guest"] },
   { name: "sandbox", files: ["src/sandbox/"], uses: ["sandbox-guest", "worker-bridge"] },
-  { name: "upstream", files: ["src/upstream/"], uses: ["registry", "config", "secrets", "db-client"] },
+  { name: "upstream", files: ["src/upstream/"], uses: ["registry", "config", "db-client"] },
   { name: "catalogue", files: ["src/catalogue/"], uses: ["upstream", "analysis", "registry"] },
   { name: "execution-ports", files: ["src/execution/ports.ts"], uses: ["catalogue", "worker-bridge"] },
   {
@@ -100,7 +100,6 @@ export const LAYERS: readonly Layer[] = [
       "contract",
       "analysis",
       "config",
-      "secrets",
       "db",
       "db-client",
       "registry",
@@ -163,7 +162,6 @@ export const LAYERS: readonly Layer[] = [
       "client-config",
       "permissions",
       "config",
-      "secrets",
       "db",
       "housekeeping",
       "naming",

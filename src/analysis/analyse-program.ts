@@ -3,6 +3,7 @@ import { assembleStructure } from "./assemble-structure.ts";
 import { findFreeNames } from "./free-names.ts";
 import { inferParameters } from "./infer-parameters.ts";
 import { declareNames, instrument, OuterRanges } from "./instrument.ts";
+import { Literals } from "./literals.ts";
 import { type ParsedProgram, parseProgram } from "./parse-program.ts";
 import type { ProgramProblem } from "./problem.ts";
 import { ProgramHash } from "./program-hash.ts";
@@ -48,7 +49,8 @@ function analyse(parsed: ParsedProgram, source: SourceText, { catalogue, notes }
   const hash = new ProgramHash();
   const refusals = new Refusals();
   const outer = new OuterRanges();
-  traverse(parsed.root, [refusals, scopes, exitMarker, types, notes, hash, outer]);
+  const literals = new Literals(parsed.comments);
+  traverse(parsed.root, [refusals, scopes, exitMarker, types, notes, hash, outer, literals]);
   refusals.checkBody(parsed.body);
   if (refusals.problem !== undefined) return toSyntaxError(refusals.problem, source);
   scopes.finish();
@@ -72,6 +74,7 @@ function analyse(parsed: ParsedProgram, source: SourceText, { catalogue, notes }
       parameters: inferParameters({ values, scopes, notes }),
       implicitParameters: parameters,
       hash: hash.digest(),
+      literals: literals.ranges,
       tools: namesOf(sites, "task"),
       capabilities: namesOf(sites, "capability"),
       hasDynamicCalls: sites.some(({ kind }) => kind === "dynamic"),

@@ -98,8 +98,13 @@ export interface AnalysedProgram {
   /** Names of all capabilities the program can call, sorted. */
   readonly capabilities: readonly string[];
   readonly hasDynamicCalls: boolean;
+  /** Texts of the program that are not code and long enough to hold a secret. */
+  readonly literals: readonly LiteralRange[];
   readonly instrumented: InstrumentedProgram;
 }
+
+/** A string, a piece of a template or a comment, between its delimiters. */
+export type LiteralRange = readonly [start: number, end: number, kind?: "comment"];
 
 export interface SyntaxProblem {
   readonly message: string;

@@ -38,6 +38,7 @@ import { createLogins, definedServers, openUpstreams } from "./open-upstreams.ts
 import { createPermissions, type Permissions } from "../permissions/permissions.ts";
 import type { ToolVerdict } from "../permissions/plan.ts";
 import { openResults, type Results } from "./open-results.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import { traced } from "../base/tracing.ts";
 import type { Logins } from "../upstream/oauth/logins.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "../upstream/offers/tool-reviews.ts";
@@ -94,24 +95,26 @@ export interface App extends AsyncDisposable {
 export interface AppOptions {
   readonly config: Config;
   readonly ownership: Ownership;
+  /** Secrets that are hidden in everything that is stored or shown. */
+  readonly secrets: Secrets;
   readonly log: Logger;
 }
 
-export async function createApp({ config, ownership, log }: AppOptions): Promise<App> {
+export async function createApp({ config, ownership, secrets, log }: AppOptions): Promise<App> {
   await using opening = new AsyncDisposableStack();
   const { scope } = config;
   const signing = openSigning(config);
-  const client = opening.use(await openDatabase(config, ownership));
+  const client = opening.use(await openDatabase(config, ownership, secrets));
   const events = createEventBus();
   opening.use(await watchChanges(client, events, log));
   const backup = createBackup(config, client);
   const permissions = opening.use(await createPermissions({ client, events, config }));
   const usage = opening.use(createUsageLog({ client, scope, log }));
-  const logins = createLogins(config, client, log);
-  const upstreams = opening.use(await openUpstreams(config, { client, logins, log }));
+  const logins = createLogins(config, client, { secrets, log });
+  const upstreams = opening.use(await openUpstreams(config, { client, logins, secrets, log }));
   reloadWithScope(events, upstreams, log);
   const catalogue = opening.use(createCatalogue(upstreams));
-  const common = { config, scope, signing, catalogue, upstreams, permissions, events, log };
+  const common = { config, scope, signing, secrets, catalogue, upstreams, permissions, events, log };
   const runs = opening.use(openEngine({ ...common, client, usage }));
   const records = opening.use(await openRecords({ ...common, db: client.db, registry: runs.registry }));
   const curation = openCuration({ config, scope, client, registry: runs.registry, events, log });
@@ -140,7 +143,7 @@ export async function createApp({ config, ownership, log }: AppOptions): Promise
     databaseLost: client.lost,
     logins,
     async configureServers(changed) {
-      await upstreams.configure(definedServers(changed));
+      await upstreams.configure(definedServers(changed, secrets));
       upstreams.connectInBackground();
     },
     decideTool: (id) => decideTool({ permissions, catalogue, scope }, id),
@@ -237,9 +240,11 @@ async function decideTool(
 }
 
 /** Opens and migrates the configured database: a server by its URL, otherwise the embedded one. */
-async function openDatabase(config: Config, ownership: Ownership): Promise<DatabaseClient> {
+async function openDatabase(config: Config, ownership: Ownership, secrets: Secrets): Promise<DatabaseClient> {
   const { url, poolSize } = config.database;
-  const client = url === undefined ? await openEmbedded(ownership) : await openPostgres({ url, poolSize });
+  const { withoutKnown: clean } = secrets;
+  const client =
+    url === undefined ? await openEmbedded(ownership, clean) : await openPostgres({ url, poolSize, clean });
   try {
     await migrate(client.db);
     return client;

@@ -21,6 +21,7 @@ import { openDiscovery } from "./open-discovery.ts";
 import { openSuggestions } from "./open-suggestions.ts";
 import { createNameFacts, type NameFacts } from "./name-facts.ts";
 import type { Permissions } from "../permissions/permissions.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { UsageLog } from "../gateway/usage/usage-log.ts";
@@ -30,6 +31,7 @@ export interface EngineParts {
   readonly scope: Scope;
   readonly client: DatabaseClient;
   readonly signing: Signing;
+  readonly secrets: Secrets;
   readonly catalogue: Catalogue;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
@@ -53,7 +55,19 @@ const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
 /** Composes everything that runs programs. */
 export function openEngine(parts: EngineParts): OpenEngine {
-  const { config, scope, client, signing, catalogue: tools, upstreams, usage, permissions, events, log } = parts;
+  const {
+    config,
+    scope,
+    client,
+    signing,
+    secrets,
+    catalogue: tools,
+    upstreams,
+    usage,
+    permissions,
+    events,
+    log,
+  } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
   // Disposed after the sandbox, because the sandbox ends its runs.
@@ -65,13 +79,14 @@ export function openEngine(parts: EngineParts): OpenEngine {
     limits: () => ({ ...config.analysis, maxCodeBytes: config.sandbox.maxCodeBytes }),
     analyse: (code, known) => thread.analyse(code, known),
   };
-  const analysed = new AnalysedPrograms(tools, analyser, signing);
+  const analysed = new AnalysedPrograms(tools, analyser, { signing, secrets });
   const naming = (): typeof config.naming => config.naming;
   const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     db,
     keeper,
+    secrets,
     registry,
     programs,
     sandbox,

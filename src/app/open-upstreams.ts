@@ -2,10 +2,12 @@ import { environment, readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { allServers } from "../config/project-config.ts";
 import { resolveServers, type ServerDefinition } from "../config/mcp-servers.ts";
+import { secretValues } from "../config/secrets.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { Logger } from "../base/log.ts";
 import { createSeal, type Seal } from "../secrets/seal.ts";
 import { resolveSecretKey } from "../secrets/secret-key.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import { Logins } from "../upstream/oauth/logins.ts";
 import { ProcessGroups } from "../upstream/connection/process-groups.ts";
 import { serverLogFolder } from "../upstream/connection/server-output.ts";
@@ -14,10 +16,14 @@ import { Upstreams } from "../upstream/upstreams.ts";
 interface UpstreamParts {
   readonly client: DatabaseClient;
   readonly logins: Logins;
+  readonly secrets: Secrets;
   readonly log: Logger;
 }
 
-export async function openUpstreams(config: Config, { client, logins, log }: UpstreamParts): Promise<Upstreams> {
+export async function openUpstreams(
+  config: Config,
+  { client, logins, secrets, log }: UpstreamParts,
+): Promise<Upstreams> {
   const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
   const limits = {
     connectMs: connectSeconds * 1000,
@@ -39,11 +45,15 @@ export async function openUpstreams(config: Config, { client, logins, log }: Ups
     log,
     logFolder: serverLogFolder(config.home),
   });
-  await upstreams.configure(definedServers(config));
+  await upstreams.configure(definedServers(config, secrets));
   return upstreams;
 }
 
-export function createLogins(config: Config, { db, engine }: DatabaseClient, log: Logger): Logins {
+export function createLogins(
+  config: Config,
+  { db, engine }: DatabaseClient,
+  { secrets, log }: Pick<UpstreamParts, "secrets" | "log">,
+): Logins {
   let seal: Seal | undefined;
   const sources = {
     value: readSecretKey(),
@@ -53,9 +63,14 @@ export function createLogins(config: Config, { db, engine }: DatabaseClient, log
   };
   const getSeal = (): Seal => (seal ??= createSeal(resolveSecretKey(sources)));
   const { clientMetadataUrl, redirectUrl } = config.upstream;
-  return new Logins({ db, scope: config.scope, getSeal, clientMetadataUrl, redirectUrl, log });
+  return new Logins({ db, scope: config.scope, getSeal, secrets, clientMetadataUrl, redirectUrl, log });
 }
 
-export function definedServers(config: Config): ServerDefinition[] {
-  return resolveServers(allServers(config), environment);
+/** Resolves the configured servers; the secrets among their settings are known from then on. */
+export function definedServers(config: Config, secrets: Secrets): ServerDefinition[] {
+  const servers = resolveServers(allServers(config), environment);
+  for (const server of servers) {
+    if (server.state === "usable") secrets.know(`server ${server.name}`, secretValues(server.entry));
+  }
+  return servers;
 }

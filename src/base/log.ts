@@ -10,6 +10,8 @@ export interface LogOptions {
   readonly stderr?: boolean;
   /** Values that are redacted in every field. */
   readonly secrets: readonly string[];
+  /** Takes further secrets out of each line, as they become known. */
+  readonly clean?: (line: string) => string;
 }
 
 const STDERR = 2;
@@ -17,7 +19,8 @@ const HIDDEN = "[redacted]";
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 
 /** Logs one JSON object per line, to stderr, a file or both; stdout belongs to the protocol. */
-export function createLogger({ level, file: path, stderr = path === undefined, secrets }: LogOptions): Logger {
+export function createLogger(options: LogOptions): Logger {
+  const { level, file: path, stderr = path === undefined, secrets, clean = (line) => line } = options;
   const file = path === undefined ? undefined : new LogFile(path, LARGEST_LOG_BYTES);
   const screen = stderr ? destination({ dest: STDERR, sync: true }) : undefined;
   return pino(
@@ -26,7 +29,7 @@ export function createLogger({ level, file: path, stderr = path === undefined, s
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: (line) => redact(line, secrets) },
+      hooks: { streamWrite: (line) => redact(clean(line), secrets) },
     },
     {
       // Synchronous, so that the last lines before a crash are written.

@@ -1,3 +1,4 @@
+import { looksGenerated } from "../secrets/secret-words.ts";
 import type { McpServerEntry } from "./schema.ts";
 
 /** A secret value in a server's entry. */
@@ -24,6 +25,34 @@ export function findSecrets({ env = {}, headers = {}, args = [], url }: McpServe
     ...inArguments(args),
     ...inUrl(url ?? "").map((value) => ({ where: "url", value })),
   ];
+}
+
+/** Values of an entry that must not turn up anywhere else, whether written there or filled in from variables. */
+export function secretValues(entry: McpServerEntry): string[] {
+  const { env = {}, headers = {}, args = [], url = "" } = entry;
+  const named = findSecrets(entry).map(({ value }) => value);
+  const words = [...Object.values(env), ...Object.values(headers), ...args].map(literalPart).filter(looksGenerated);
+  const passwords = [
+    ...Object.values(headers).flatMap(basicPassword),
+    ...[url, ...args].flatMap(inUrl).flatMap(decoded),
+  ];
+  return [...new Set([...named, ...words, ...passwords])];
+}
+
+/** The password in `Basic base64(user:password)`. */
+function basicPassword(header: string): string[] {
+  const [, encoded] = /^basic\s+(\S+)$/i.exec(header.trim()) ?? [];
+  const [, password] = /^[^:]*:(.+)$/s.exec(Buffer.from(encoded ?? "", "base64").toString("utf8")) ?? [];
+  return password === undefined ? [] : [password];
+}
+
+/** A URL spells some characters of a password otherwise. */
+function decoded(text: string): string[] {
+  try {
+    return [decodeURIComponent(text)];
+  } catch {
+    return [];
+  }
 }
 
 function inPairs(field: string, pairs: Readonly<Record<string, string>>): EntrySecret[] {

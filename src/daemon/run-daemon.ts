@@ -4,10 +4,9 @@ import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app/app.ts";
 import type { DaemonStatus } from "../contract/status.ts";
-import { readSecretKey } from "../config/environment.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
-import { createDecisionKey } from "../http/decision-key.ts";
+import { createDecisionKey, type DecisionKey } from "../http/decision-key.ts";
 import { createResourceServer } from "../auth/resource-server.ts";
 import type { GuardSettings } from "../http/guard.ts";
 import { startHttpServer } from "../http/http-server.ts";
@@ -21,6 +20,7 @@ import { describeTools } from "../mcp/server/describe-tools.ts";
 import { reportNames } from "../catalogue/name-report.ts";
 import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
 import { version } from "../base/package-info.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import {
   type DaemonInfo,
   daemonLogFile,
@@ -30,6 +30,7 @@ import {
   writeDaemonInfo,
 } from "./daemon-file.ts";
 import { openGateway } from "./open-gateway.ts";
+import { openSecrets } from "../app/open-secrets.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -47,13 +48,11 @@ export interface DaemonOptions {
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
-  const token = ensureToken(config.home);
-  const personsKey = ensureDecisionKey(config.home);
-  const log = openLog(config, token, personsKey);
-  const decisionKey = createDecisionKey(personsKey);
+  const { token, decisionKey, secrets } = openKeys(config);
+  const log = openLog(config, secrets);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
-  await using app = await createApp({ config, ownership, log });
+  await using app = await createApp({ config, ownership, secrets, log });
   const onLimitReached = (key: string): void => metrics.limitReached(key);
   using opened = openGateway({ app, config, token, log, onLimitReached, url: () => info.url });
   const { gateway, shims, endpoint, count: countOpen } = opened;
@@ -128,8 +127,16 @@ function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSett
   };
 }
 
-function openLog(config: Config, ...keys: string[]): Logger {
-  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: knownSecrets(config, ...keys) });
+/** The gateway's own keys, which are the first secrets it knows. */
+function openKeys(config: Config): { token: string; decisionKey: DecisionKey; secrets: Secrets } {
+  const token = ensureToken(config.home);
+  const personsKey = ensureDecisionKey(config.home);
+  return { token, decisionKey: createDecisionKey(personsKey), secrets: openSecrets(config, token, personsKey) };
+}
+
+function openLog(config: Config, secrets: Secrets): Logger {
+  const clean = (line: string): string => secrets.withoutKnown(line);
+  const log = createLogger({ ...logTarget(config), level: config.log.level, secrets: [], clean });
   // Redirects warnings of libraries: on the console they would be neither JSON nor free of secrets.
   const warn = (...words: unknown[]): void => log.warn({ text: words.map(String).join(" ") }, "warning of a library");
   Object.assign(console, { warn });
@@ -145,10 +152,6 @@ function emptyUploads(home: string): string {
 function acceptShim(socket: Duplex, shims: StdioConnections): void {
   socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
   shims.accept(socket);
-}
-
-function knownSecrets({ database }: Config, ...secrets: string[]): string[] {
-  return [...secrets, database.url, readSecretKey()].filter((secret) => secret !== undefined);
 }
 
 async function describeApp(

@@ -5,7 +5,8 @@ import pg from "pg";
 import { fromErrorReport, PmlError } from "../base/errors.ts";
 import type { DatabaseClient, ListenHandlers } from "./client.ts";
 import type { Ownership } from "./owner-lock.ts";
-import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";
+import type { CleanText } from "./clean-values.ts";
+import { connectionDefaults, createStatements } from "./pool-client.ts";
 import { prepareDataDirectory } from "./template.ts";
 import { WireSocket } from "./wire-socket.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
@@ -15,7 +16,7 @@ export function dataDirectory(home: string): string {
 }
 
 /** Opens the embedded database of a PML_HOME. Requires ownership: the lock is part of the argument. */
-export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient> {
+export async function openEmbedded({ home }: Ownership, clean: CleanText = (text) => text): Promise<DatabaseClient> {
   const directory = dataDirectory(home);
   await prepareDataDirectory(directory);
   const { worker, lost } = await startWorker(directory);
@@ -38,9 +39,7 @@ export async function openEmbedded({ home }: Ownership): Promise<DatabaseClient>
   return {
     engine: "pglite",
     lost,
-    db: createDb(pool),
-    execute: (text, values) => executeText(pool, text, values),
-    executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
+    ...createStatements(pool, clean),
     beforeUse: (listener) => pool.beforeUse.push(listener),
     async listen(channel, handlers) {
       const onChannel = listeners.get(channel) ?? new Set();

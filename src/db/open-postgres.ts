@@ -1,7 +1,8 @@
 import pg from "pg";
 import { PmlError } from "../base/errors.ts";
 import type { DatabaseClient } from "./client.ts";
-import { connectionDefaults, createDb, executePrepared, executeText } from "./pool-client.ts";
+import type { CleanText } from "./clean-values.ts";
+import { connectionDefaults, createStatements } from "./pool-client.ts";
 import { listenWithReconnect } from "./postgres-listener.ts";
 
 const OLDEST_SUPPORTED_MAJOR = 15;
@@ -10,9 +11,14 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export interface PostgresOptions {
   readonly url: string;
   readonly poolSize: number;
+  readonly clean?: CleanText;
 }
 
-export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<DatabaseClient> {
+export async function openPostgres({
+  url,
+  poolSize,
+  clean = (text) => text,
+}: PostgresOptions): Promise<DatabaseClient> {
   const connection = { ...connectionDefaults, ...parseUrl(url), connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
   const pool = new pg.Pool({ ...connection, max: poolSize });
   // The pool replaces a broken idle connection; without a listener the error would end the process.
@@ -26,9 +32,7 @@ export async function openPostgres({ url, poolSize }: PostgresOptions): Promise<
   return {
     engine: "postgres",
     lost: new Promise(() => undefined), // a server may go and come back; each query then reports it
-    db: createDb(pool),
-    execute: (text, values) => executeText(pool, text, values),
-    executePrepared: (name, text, values) => executePrepared(pool, { name, text, values }),
+    ...createStatements(pool, clean),
     listen: (channel, handlers) => listenWithReconnect(connection, channel, handlers),
     [Symbol.asyncDispose]: () => pool.end(),
   };

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import type { Db } from "./client.ts";
+import { type CleanText, cleanValues, createCleanPool } from "./clean-values.ts";
+import type { DatabaseClient } from "./client.ts";
 import type { Tables } from "./tables.ts";
 
 const INT8 = 20;
@@ -14,15 +15,19 @@ const parsers: pg.CustomTypesConfig = {
 /** Settings that connections to both engines share. */
 export const connectionDefaults = { types: parsers, application_name: "pml" } satisfies pg.ClientConfig;
 
-export function createDb(pool: pg.Pool): Db {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+/** Sends statements with cleaned values. */
+export function createStatements(
+  pool: pg.Pool,
+  clean: CleanText,
+): Pick<DatabaseClient, "db" | "execute" | "executePrepared"> {
+  return {
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createCleanPool(pool, clean) }) }),
+    execute: (text, values = []) => executeText(pool, text, cleanValues(values, clean)),
+    executePrepared: (name, text, values) => executePrepared(pool, { name, text, values: cleanValues(values, clean) }),
+  };
 }
 
-export async function executeText(
-  pool: pg.Pool,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<{ rows: unknown[] }> {
+async function executeText(pool: pg.Pool, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }> {
   const client = await pool.connect();
   try {
     const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, [...values]);
@@ -37,7 +42,7 @@ export async function executeText(
   }
 }
 
-export async function executePrepared(
+async function executePrepared(
   pool: pg.Pool,
   statement: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
 ): Promise<{ rows: unknown[] }> {

@@ -6,7 +6,9 @@ import { NO_SIGNING, type Signing } from "../registry/signature.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
-import { looksSecret, redactText } from "./redact.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import { Secrets } from "../secrets/secrets.ts";
+import { type HiddenProgram, hideLiterals, mayHide } from "./hide-literals.ts";
 import { describeToolSource, type PresetTool } from "./tool-source.ts";
 
 /** A program with a syntax error. */
@@ -29,17 +31,28 @@ export interface Analyser {
   analyse(code: string, catalogue: VersionedCatalogue): Promise<LimitedOutcome>;
 }
 
+interface StoringParts {
+  readonly signing?: Signing;
+  readonly secrets?: Secrets;
+}
+
 /** Caches analysed programs by their text and the version of the tool directory. */
 export class AnalysedPrograms {
   readonly #tools: Catalogue;
   readonly #analyser: Analyser;
   readonly #signing: Signing;
+  readonly secrets: Secrets;
   readonly #known = new BoundedMap<string, AnalysedProgram>(MAX_ANALYSED);
 
-  constructor(tools: Catalogue, analyser: Analyser, signing: Signing = NO_SIGNING) {
+  constructor(
+    tools: Catalogue,
+    analyser: Analyser,
+    { signing = NO_SIGNING, secrets = new Secrets() }: StoringParts = {},
+  ) {
     this.#tools = tools;
     this.#analyser = analyser;
     this.#signing = signing;
+    this.secrets = secrets;
   }
 
   async analyse(code: string): Promise<AnalysedProgram> {
@@ -56,17 +69,37 @@ export class AnalysedPrograms {
     return outcome.program;
   }
 
-  /** Prepares a program for storage, with secrets redacted. */
-  async describe(code: string): Promise<PreparedSource> {
+  /** Hides literals that are secret. */
+  async hide(code: string): Promise<HiddenProgram<string>> {
+    return mayHide(code, this.secrets)
+      ? hideLiterals(code, (await this.analyse(code)).literals, this.secrets)
+      : { source: code, parts: [], values: [] };
+  }
+
+  /** Prepares a program for storage, with its secret literals hidden. */
+  async describe(code: string, hidden?: HiddenProgram<string>): Promise<PreparedSource> {
     const program = await this.analyse(code);
+    const stored = hidden ?? (await this.hide(code));
+    const { parameters, structure } = this.#withoutLiterals(program, stored);
     return this.sign({
-      source: { type: "code", code: redactText(code) },
+      source: { type: "code", code: stored.source },
       sourceHash: program.hash,
-      parameters: program.parameters,
-      structure: program.structure,
+      parameters,
+      structure,
       toolsUsed: program.tools,
       calls: program.capabilities,
     });
+  }
+
+  /** Structure and parameters quote literals. */
+  #withoutLiterals(
+    { parameters, structure }: AnalysedProgram,
+    hidden: HiddenProgram<string>,
+  ): Pick<AnalysedProgram, "parameters" | "structure"> {
+    if (hidden.values.length === 0) return { parameters, structure };
+    const own = new RunSecrets(this.secrets);
+    own.learnProgram(hidden);
+    return own.hide({ parameters, structure });
   }
 
   /** Adds this gateway's signature. */
@@ -80,23 +113,22 @@ export class AnalysedPrograms {
   describeTool({ tool, defaults }: PresetTool): PreparedSource {
     const found = this.#tools.findById(tool);
     if (found === undefined) throw toolNotFound(tool, this.#tools);
-    return this.sign(describeToolSource(found, defaults));
+    return this.sign(describeToolSource(found, defaults, this.secrets));
   }
 
   /** Prepares a tool that may be unknown here, unsigned; then only the preset arguments are known. */
   describeAnyTool({ tool, defaults }: PresetTool): PreparedSource {
-    return describeToolSource(this.#tools.findById(tool) ?? { id: tool }, defaults);
+    return describeToolSource(this.#tools.findById(tool) ?? { id: tool }, defaults, this.secrets);
   }
 
   /** Prepares a program that is saved without running; throws if it contains a secret or cannot be parsed. */
   async prepare(code: string): Promise<PreparedSource> {
-    if (looksSecret(code)) {
+    try {
+      const hidden = await this.hide(code);
+      if (hidden.values.length === 0) return await this.describe(code, hidden);
       throw new PmlError("arguments_invalid", "The program seems to contain a secret", {
         hint: "Pass secrets in args, or give them to the server in its configuration.",
       });
-    }
-    try {
-      return await this.describe(code);
     } catch (error) {
       if (!(error instanceof SyntaxFailure)) throw error;
       const { message, line, column, excerpt } = error.problem;

@@ -48,7 +48,12 @@ export class Approver {
     const verdict = await this.judge(run, runnable, tools);
     if (verdict.decision === "deny") return { kind: "denied", error: deniedError(verdict) };
     if (verdict.decision === "allow" || isCovered(verdict, run)) return this.#approved(run, verdict);
-    const plan: BoundPlan = { principal: run.principal, codeHash: run.sourceHash, input: run.args, verdict };
+    const plan: BoundPlan = {
+      principal: run.principal,
+      codeHash: run.sourceHash,
+      input: run.secrets.hide(run.args),
+      verdict,
+    };
     const use = await this.#permissions.useApproval(run.scope, plan);
     if (use.kind === "used") return this.#approved(run, verdict);
     if (use.kind === "refused") return { kind: "denied", error: refusedError(use.approval) };
@@ -61,7 +66,7 @@ export class Approver {
   }
 
   /** Decides for a parked run, whose approval may be decided and whose rules may have changed since. */
-  async decideAgain(run: StoredRun, runnable: Runnable, asked: DecisionInput): Promise<PlanDecision> {
+  async decideAgain(run: StoredRun & Run, runnable: Runnable, asked: DecisionInput): Promise<PlanDecision> {
     const approval =
       run.approvalId === undefined ? undefined : await this.#permissions.findApproval(run.scope, run.approvalId);
     if (approval?.state === "expired") return { kind: "denied", error: expiredError(approval) };
@@ -156,7 +161,7 @@ export class Approver {
     const tools = verdict.tools.map((each): ToolVerdict => ({ ...each, decision: "ask", rememberable: false }));
     return {
       ...plan,
-      input: { run: run.id, call: call.seq, tool, args: call.args },
+      input: { run: run.id, call: call.seq, tool, args: run.secrets.hide(call.args) },
       verdict: { decision: "ask", tools, reasons: [reason] },
     };
   }

@@ -3,16 +3,19 @@ import type { CapabilitySource, DagStructure, PreparedSource } from "../registry
 import type { AnalysedPrograms } from "./analysed-programs.ts";
 import { dagParameters, dagToStructure, layersOf } from "./dag-executor.ts";
 
-/** Prepares a DAG for storage, unsigned; throws on a missing dependency or a cycle. */
-export function describeDag(dag: DagStructure): PreparedSource {
+/**
+ * Prepares a DAG for storage, unsigned; throws on a missing dependency or a cycle.
+ * @param shown the DAG with its secrets hidden
+ */
+export function describeDag(dag: DagStructure, shown: DagStructure = dag): PreparedSource {
   layersOf(dag);
   return {
-    source: { type: "dag", dagStructure: dag },
+    source: { type: "dag", dagStructure: shown },
     sourceHash: createHash("sha256")
       .update(`dag ${JSON.stringify(dag)}`)
       .digest("hex"),
     parameters: dagParameters(dag),
-    structure: dagToStructure(dag),
+    structure: dagToStructure(shown),
     toolsUsed: [...new Set(dag.tasks.map(({ tool }) => tool))].toSorted(),
     calls: [],
   };

@@ -7,13 +7,13 @@ import type { JournalEntry } from "./journal.ts";
 import { describeRun } from "./note-store.ts";
 import { LONGEST_PACKED, PACKED_TASK, type PackedResult } from "../gateway/results/packed-results.ts";
 import type { RunError } from "../contract/execute.ts";
-import { type LogLine, type Run, type RunState, toBatch, toJson } from "./run-store.ts";
+import { type LogLine, type RunRecord, type RunState, toBatch, toJson } from "./run-store.ts";
 import { OWNER } from "../registry/scope.ts";
 import type { Trace } from "./trace.ts";
 
 /** A finished run with everything that is stored about it. */
 export interface FinishedRun {
-  readonly run: Run;
+  readonly run: RunRecord;
   readonly state: Extract<RunState, "succeeded" | "failed" | "cancelled">;
   readonly result: JsonValue | undefined;
   readonly error: RunError | undefined;
@@ -60,7 +60,7 @@ const FINISH_RUNS = `
       FROM p
       ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, result = excluded.result, error = excluded.error,
         logs = excluded.logs, finished_at = excluded.finished_at, owner = NULL, lease_until = NULL,
-        approved_tools = excluded.approved_tools, input = excluded.input),
+        approved_tools = excluded.approved_tools, input = excluded.input, options = excluded.options),
     journal AS (
       INSERT INTO run_journal AS w (org, run_id, seq, kind, payload)
       SELECT org, id, 0, 'batch', journal FROM p WHERE journal IS NOT NULL

@@ -34,7 +34,14 @@ interface DecisionEntry {
   readonly outcome: string;
 }
 
-export type JournalEntry = CallEntry | AnswerEntry | DecisionEntry;
+/** Secrets of the entries stored with it, which have placeholders instead. */
+interface SealedEntry {
+  readonly kind: "sealed";
+  readonly seq: number;
+  readonly text: string;
+}
+
+export type JournalEntry = CallEntry | AnswerEntry | DecisionEntry | SealedEntry;
 
 type Unnumbered<T> = T extends JournalEntry ? Omit<T, "seq"> : never;
 

@@ -6,7 +6,6 @@ import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 
 import { findMemo, keepMemo } from "./memo-store.ts";
-import { redact } from "./redact.ts";
 
 const MAX_CACHED = 1_000;
 
@@ -32,8 +31,7 @@ export class Memos {
     capability: Capability,
     { args, value }: { readonly args: JsonObject; readonly value: JsonValue },
   ): Promise<void> {
-    // A redacted result would be a different one.
-    if (capability.cachePolicy === "none" || redact(value) !== value) return;
+    if (capability.cachePolicy === "none") return;
     const argsHash = hashFor(asker, args);
     if (capability.cachePolicy === "persistent")
       return keepMemo(this.#db, asker.scope, { capability, argsHash, value });

@@ -1,6 +1,6 @@
 import type { DatabaseClient } from "../db/client.ts";
 import type { JournalEntry } from "./journal.ts";
-import { type Lease, type Run, toBatch, toJson } from "./run-store.ts";
+import { type Lease, type RunRecord, toBatch, toJson } from "./run-store.ts";
 
 /**
  * Leaves finished and parked runs as they are: notes may be applied again after a crash. A journal row holds one
@@ -42,7 +42,7 @@ export async function noteRuns(
 }
 
 /** Serialises journal entries and, with a lease, the run that starts with them, as a line of JSON. */
-export function describeNote(run: Run, entries: readonly JournalEntry[], lease?: Lease): string {
+export function describeNote(run: RunRecord, entries: readonly JournalEntry[], lease?: Lease): string {
   const [first] = entries;
   const begun = lease && { ...describeRun(run), owner: lease.owner, lease_seconds: lease.seconds };
   const text = toJson({ org: run.scope.org, id: run.id, seq: first?.seq ?? 0, begun });
@@ -50,7 +50,7 @@ export function describeNote(run: Run, entries: readonly JournalEntry[], lease?:
 }
 
 /** Columns of a run that are known from its start. */
-export function describeRun(run: Run): Record<string, unknown> {
+export function describeRun(run: RunRecord): Record<string, unknown> {
   return {
     ...run.scope,
     id: run.id,

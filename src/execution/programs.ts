@@ -17,8 +17,9 @@ import { declaredEdges, structureEdges } from "../learning/observed-edges.ts";
 import type { Logger } from "../base/log.ts";
 import { type AnalysedPrograms, SyntaxFailure } from "./analysed-programs.ts";
 import { describeDag } from "./describe-source.ts";
-import { looksSecret } from "./redact.ts";
+import { hideArguments, type HiddenProgram } from "./hide-literals.ts";
 import type { NewProgram } from "./requests.ts";
+import type { Run } from "./run-store.ts";
 import type { PresetTool } from "./tool-source.ts";
 
 /** A capability ready to run. */
@@ -29,6 +30,8 @@ export interface Runnable {
     | { readonly kind: "code"; readonly program: AnalysedProgram }
     | { readonly kind: "dag"; readonly dag: DagStructure }
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
+  /** Parts of the program that are secret. */
+  readonly hidden?: Omit<HiddenProgram<unknown>, "source">;
   /** Reasons why the program is not stored as a capability. */
   readonly warnings: readonly string[];
   /** Further messages for the caller. */
@@ -78,15 +81,18 @@ export class Programs {
   async fromCode(asker: Asker, code: string, wanted: NewProgram): Promise<Runnable> {
     const { analysed } = this.#options;
     const program = await analysed.analyse(code);
-    const { capability, notices } = await this.#ensure(asker, wanted, await analysed.describe(code));
-    const warnings = looksSecret(code) ? [SECRET_WARNING] : [];
-    return { capability, structure: program.structure, body: { kind: "code", program }, warnings, notices };
+    const hidden = await analysed.hide(code);
+    const { capability, notices } = await this.#ensure(asker, wanted, await analysed.describe(code, hidden));
+    const { structure } = program;
+    return { capability, structure, body: { kind: "code", program }, hidden, warnings: warnOf(hidden), notices };
   }
 
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
-    const prepared = this.#options.analysed.sign(describeDag(dag));
+    const hidden = hideArguments(dag, this.#options.analysed.secrets);
+    const prepared = this.#options.analysed.sign(describeDag(dag, hidden.source));
     const { capability, notices } = await this.#ensure(asker, wanted, prepared);
-    return { capability, structure: prepared.structure, body: { kind: "dag", dag }, warnings: [], notices };
+    const { structure } = prepared;
+    return { capability, structure, body: { kind: "dag", dag }, hidden, warnings: warnOf(hidden), notices };
   }
 
   /** A tool with some of its arguments preset. */
@@ -116,6 +122,15 @@ export class Programs {
     if (capability === undefined)
       throw new PmlError("capability_not_found", `Capability not found: ${version.id}`, { hint: "It may be gone." });
     return this.toRunnable(capability);
+  }
+
+  /** The program of a stored run, with the secrets that were sealed with it. */
+  async ofRun({ scope, recordId, version, secrets }: Run): Promise<Runnable> {
+    const runnable = await this.byId(scope, { id: recordId, version });
+    const { source } = runnable.capability;
+    const open = secrets.restore(source);
+    if (open === source) return runnable;
+    return { ...runnable, body: (await this.toRunnable({ ...runnable.capability, source: open })).body };
   }
 
   async toRunnable(capability: Capability): Promise<Runnable> {
@@ -249,6 +264,10 @@ function nameMissing(): PmlError {
   return new PmlError("capability_name_missing", "A new program needs a name here", {
     hint: "Pass name, as namespace:action, for example fs:read_json. naming.required is set.",
   });
+}
+
+function warnOf({ parts, values }: Omit<HiddenProgram<unknown>, "source">): string[] {
+  return parts.length + values.length === 0 ? [] : [SECRET_WARNING];
 }
 
 const SECRET_WARNING =

@@ -14,7 +14,6 @@ import { writePermissionSet } from "../permissions/permission-set-store.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import type { Runnable } from "./programs.ts";
 import type { RunKeeper } from "./run-keeper.ts";
-import { redact, redactText } from "./redact.ts";
 import type { SessionEnd } from "./run-session.ts";
 import type { LogLine, Run } from "./run-store.ts";
 import { buildTrace, type Trace } from "./trace.ts";
@@ -63,9 +62,9 @@ export class RunMemory {
     const { runnable, journal } = ended;
     await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
-    const finished = this.#describe(ended, trace);
-    await this.#options.keeper.finish(finished);
-    await this.#learnSchemas(ended, trace);
+    const hidden = hideRun(ended, trace);
+    await this.#options.keeper.finish(this.#describe(ended, hidden));
+    await this.#learnSchemas(ended.run, hidden);
     await this.#keepPermissions(ended);
     return trace;
   }
@@ -84,18 +83,17 @@ export class RunMemory {
     this.#permissions.set(key, text);
   }
 
-  #describe(ended: EndedRun, trace: Trace): FinishedRun {
-    const { run, runnable, journal, logs, durationMs, nested } = ended;
-    const outcome = ended.ended;
+  #describe({ runnable, durationMs, nested }: EndedRun, hidden: HiddenRun): FinishedRun {
+    const { run, entries, ended, logs, trace } = hidden;
     return {
-      run: { ...run, args: redact(run.args) as Run["args"], intent: redactText(run.intent) },
-      state: outcome.kind === "returned" ? "succeeded" : outcome.kind === "failed" ? "failed" : "cancelled",
-      result: outcome.kind === "returned" ? this.#shorten(redact(outcome.value)) : undefined,
-      error: outcome.kind === "failed" ? { ...outcome.error, message: redactText(outcome.error.message) } : undefined,
-      logs: logs.map(({ level, text }) => ({ level, text: redactText(text) })),
-      trace: { ...trace, tasks: trace.tasks.map(redactTask) },
+      run,
+      state: ended.kind === "returned" ? "succeeded" : ended.kind === "failed" ? "failed" : "cancelled",
+      result: ended.kind === "returned" ? this.#shorten(ended.value) : undefined,
+      error: ended.kind === "failed" ? ended.error : undefined,
+      logs,
+      trace,
       durationMs,
-      entries: journal.entries.map((entry) => this.#forStorage(entry)),
+      entries: entries.map((entry) => this.#shortenEntry(entry)),
       edges: learnedEdges(runnable, trace, nested),
       calledCapabilities: [...new Map([...nested.values()].map((each) => [each.id, each])).values()].filter(
         ({ id }) => id !== run.recordId,
@@ -106,11 +104,10 @@ export class RunMemory {
     };
   }
 
-  /** Redacts an entry and shortens large values. */
-  #forStorage(entry: JournalEntry): JournalEntry {
-    if (entry.kind === "call") return withArguments(entry, this.#shorten(redact(entry.args)));
+  #shortenEntry(entry: JournalEntry): JournalEntry {
+    if (entry.kind === "call") return withArguments(entry, this.#shorten(entry.args));
     if (entry.kind !== "answer" || !entry.outcome.ok) return entry;
-    const value = this.#shorten(redact(entry.outcome.value));
+    const value = this.#shorten(entry.outcome.value);
     return value === entry.outcome.value ? entry : { ...entry, outcome: { ok: true, value } };
   }
 
@@ -122,7 +119,7 @@ export class RunMemory {
   }
 
   /** Writes only schemas that a value widens; after a few runs none does. */
-  async #learnSchemas({ run, ended }: EndedRun, trace: Trace): Promise<void> {
+  async #learnSchemas(run: Run, { trace, ended }: HiddenRun): Promise<void> {
     const seen = trace.tasks.flatMap(({ tool, kind, result }) =>
       kind === "tool" && result !== undefined ? [[tool, inferSchema(result)] as const] : [],
     );
@@ -144,12 +141,22 @@ function withArguments(entry: CallEntry, args: JsonValue): CallEntry {
   return args === entry.args ? entry : { ...entry, args };
 }
 
-function redactTask(task: Trace["tasks"][number]): Trace["tasks"][number] {
-  const error = task.error && { ...task.error, message: redactText(task.error.message) };
+/** Everything that is kept of a run, with placeholders for its secrets. */
+interface HiddenRun extends Pick<EndedRun, "run" | "ended" | "logs"> {
+  readonly entries: readonly JournalEntry[];
+  readonly trace: Trace;
+}
+
+function hideRun({ run, journal, ended, logs }: EndedRun, trace: Trace): HiddenRun {
+  const hide = <T>(value: T): T => run.secrets.hide(value);
+  // The journal comes first, because hiding it shows which values are secret.
+  const entries = hide(journal.entries);
   return {
-    ...task,
-    ...(task.result === undefined ? {} : { result: redact(task.result) }),
-    ...(error === undefined ? {} : { error }),
+    entries,
+    run: { ...run, args: hide(run.args), options: hide(run.options) },
+    ended: hide(ended),
+    logs: hide(logs),
+    trace: hide(trace),
   };
 }
 

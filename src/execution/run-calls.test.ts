@@ -5,6 +5,8 @@ import { OWNER } from "../registry/scope.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
 import { CallRefused } from "./ports.ts";
 import { Replay } from "./replay-journal.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
 import type { Run } from "./run-store.ts";
 import type { GuestCall } from "./worker-bridge.ts";
@@ -25,6 +27,7 @@ const run: Run = {
   parent: undefined,
   options: {},
   approvedTools: [],
+  secrets: new RunSecrets(new Secrets()),
 };
 
 const put: GuestCall = { kind: "tool", server: "kv", tool: "put", id: 1, node: "n1", loop: "", args: { key: "a" } };

@@ -6,6 +6,8 @@ import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
 import { Journal } from "./journal.ts";
@@ -15,6 +17,7 @@ import type { EndedRun } from "./remember.ts";
 import type { RunAnswer } from "../contract/execute.ts";
 import type { RunRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
+import { openEntries, openRun, sealEntries, sealRun } from "./seal-run.ts";
 import { claimParkedRun, findRun, listRuns, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import {
   checkArguments,
@@ -27,6 +30,7 @@ import {
 } from "./runner.ts";
 
 export interface EngineOptions extends RunnerOptions {
+  readonly secrets: Secrets;
   readonly permissions: Permissions;
   readonly programs: Programs;
   readonly registry: CapabilityRegistry;
@@ -60,14 +64,14 @@ export class Engine {
     const asker = toAsker(scope, context.caller);
     const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
-    const run = newRun(scope, runnable, { request, args, caller: context.caller });
+    const run = this.#newRun(scope, runnable, { request, args, caller: context.caller });
     const report = { run, runnable, started, byName: request.kind === "capability" };
     if (request.options.dryRun === true) return this.#dryRun(report, context);
     const tools = await this.programs.reachableTools(asker, runnable);
     const verdict = await this.#approver.decide(run, runnable, { tools, caller: context.caller });
     if (verdict.kind === "denied") return refusalAnswer(report, verdict.error);
     if (verdict.kind === "waiting") {
-      await parkRun(this.#options.db, run, { entries: [], approvalId: verdict.approval.id });
+      await parkRun(this.#options.db, sealRun(run), { entries: [], approvalId: verdict.approval.id });
       return toAnswer(report, { kind: "waiting", approval: verdict.approval });
     }
     const { plan } = verdict;
@@ -82,7 +86,7 @@ export class Engine {
     try {
       const asker = toAsker(scope, caller);
       const runnable = await this.#find(asker, request);
-      const run = newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
+      const run = this.#newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
       const tools = await this.programs.reachableTools(asker, runnable);
       const { decision, reasons } = await this.#approver.judge(run, runnable, tools);
       if (decision === "allow") return undefined;
@@ -98,7 +102,7 @@ export class Engine {
   async continueRun(scope: Scope, runId: string, context: RunContext): Promise<RunAnswer> {
     const started = performance.now();
     const run = await this.#findRun(scope, runId, context.caller);
-    const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
+    const runnable = await this.programs.ofRun(run);
     const report = { run, runnable, started };
     const active = this.#active.get(runId);
     if (active !== undefined) return active;
@@ -108,19 +112,19 @@ export class Engine {
   /** Cancels a parked run. */
   async abandonRun(scope: Scope, runId: string, caller: RunCaller): Promise<RunAnswer> {
     const run = await this.#findRun(scope, runId, caller);
-    const runnable = await this.programs.byId(scope, { id: run.recordId, version: run.version });
+    const runnable = await this.programs.ofRun(run);
     const report = { run, runnable, started: performance.now() };
     return isOver(run) ? toAnswer(report, { kind: "over", run }) : this.#end(report, { kind: "cancelled" });
   }
 
-  async #resume(run: StoredRun, report: RunReport, context: RunContext): Promise<RunAnswer> {
+  async #resume(run: StoredRun & Run, report: RunReport, context: RunContext): Promise<RunAnswer> {
     const { runnable } = report;
     const tools = await this.programs.reachableTools(run, runnable);
     const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: context.caller });
     if (verdict.kind === "denied") return this.#end(report, { kind: "failed", error: verdict.error });
     if (verdict.kind === "waiting") return toAnswer(report, { kind: "waiting", approval: verdict.approval });
     await this.#claim(run);
-    const recorded = await readJournal(this.#options.db, run.scope, run.id);
+    const recorded = openEntries(run, await readJournal(this.#options.db, run.scope, run.id));
     const { plan } = verdict;
     return this.#start(
       { ...context, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded, depth: 0 },
@@ -198,8 +202,8 @@ export class Engine {
   ): Promise<RunAnswer> {
     const { db } = this.#options;
     const approval = await this.#approver.requestFor(run, runnable, { reason, caller });
-    const entries = await journal.close();
-    await parkRun(db, run, { entries, approvalId: approval?.id });
+    const entries = sealEntries(run, await journal.close());
+    await parkRun(db, sealRun(run), { entries, approvalId: approval?.id });
     if (approval === undefined) return toAnswer({ ...report, entries: journal.entries }, { kind: "layer" });
     if (approval.state !== "pending")
       return this.#resume(await this.#findRun(run.scope, run.id, caller), report, { caller, signal });
@@ -210,7 +214,8 @@ export class Engine {
   async #end(report: RunReport, ended: EndedRun["ended"]): Promise<RunAnswer> {
     const { run, runnable, started } = report;
     const { db, keeper } = this.#options;
-    const journal = new Journal((entries) => keeper.note(run, entries), await readJournal(db, run.scope, run.id));
+    const recorded = openEntries(run, await readJournal(db, run.scope, run.id));
+    const journal = new Journal((entries) => keeper.note(run, entries), recorded);
     const trace = await this.runner.remember({ run, runnable, journal, ended, logs: [], nested: new Map(), started });
     return toAnswer({ ...report, trace }, { kind: "ended", ended });
   }
@@ -257,36 +262,40 @@ export class Engine {
   }
 
   /** Reports another principal's run as missing. */
-  async #findRun(scope: Scope, runId: string, { principal }: RunCaller): Promise<StoredRun> {
+  async #findRun(scope: Scope, runId: string, { principal }: RunCaller): Promise<StoredRun & Run> {
     const run = await findRun(this.#options.db, scope, runId);
     if (run === undefined || run.principal !== principal)
       throw new PmlError("run_not_found", `No run has the id ${runId}`, { hint: "`pml runs` lists them." });
-    return run;
+    return openRun(run, new RunSecrets(this.#options.secrets));
   }
-}
 
-function newRun(
-  scope: Scope,
-  runnable: Runnable,
-  { request, args, caller }: { request: RunRequest; args: JsonObject; caller: RunCaller },
-): Run {
-  const { dryRun: _notKept, ...rest } = request.options;
-  const naming = request.kind === "capability" ? undefined : request.naming;
-  const options = naming === undefined ? rest : { ...rest, naming };
-  return {
-    ...identify(runnable),
-    id: newId(),
-    scope,
-    intent: request.intent,
-    args,
-    seed: Math.floor(Math.random() * 2 ** 32),
-    startedMs: Date.now(),
-    principal: caller.principal,
-    client: caller.client,
-    parent: undefined,
-    options,
-    approvedTools: [],
-  };
+  #newRun(
+    scope: Scope,
+    runnable: Runnable,
+    { request, args, caller }: { request: RunRequest; args: JsonObject; caller: RunCaller },
+  ): Run {
+    const { dryRun: _notKept, ...rest } = request.options;
+    const naming = request.kind === "capability" ? undefined : request.naming;
+    const options = naming === undefined ? rest : { ...rest, naming };
+    const secrets = new RunSecrets(this.#options.secrets);
+    secrets.learn(args, runnable.capability.parameters);
+    if (runnable.hidden !== undefined) secrets.learnProgram(runnable.hidden);
+    return {
+      ...identify(runnable),
+      id: newId(),
+      scope,
+      intent: secrets.hide(request.intent),
+      args,
+      seed: Math.floor(Math.random() * 2 ** 32),
+      startedMs: Date.now(),
+      principal: caller.principal,
+      client: caller.client,
+      parent: undefined,
+      options,
+      approvedTools: [],
+      secrets,
+    };
+  }
 }
 
 function toAsker(scope: Scope, { principal, admin, client }: RunCaller): Asker {

@@ -10,7 +10,7 @@ import type { DatabaseClient } from "../db/client.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote } from "./note-store.ts";
 import { createDirectKeeper, openRunKeeper } from "./run-keeper.ts";
-import { findRun, listRuns, parkRun, readJournal, type Run } from "./run-store.ts";
+import { findRun, listRuns, parkRun, readJournal, type RunRecord } from "./run-store.ts";
 
 /** Records the statements that end runs; drops them if `lose` is set. */
 function watchFinishes(
@@ -142,7 +142,7 @@ test("an end that the database rejects fails no others, and is not retried forev
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
-const run: Run = {
+const run: RunRecord = {
   id: "01900000-0000-7000-8000-000000000001",
   scope,
   kind: "code",

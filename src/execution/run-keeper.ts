@@ -6,12 +6,12 @@ import { describeEnd, endRuns, type FinishedRun } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote, noteRuns } from "./note-store.ts";
 import { RunLog } from "./run-log.ts";
-import type { Lease, Run } from "./run-store.ts";
+import type { Lease, RunRecord } from "./run-store.ts";
 
 /** Makes runs durable. Later queries see everything it has accepted. */
 export interface RunKeeper extends AsyncDisposable {
   /** Resolves when the entries are durable. A lease starts the run. */
-  note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void>;
+  note(run: RunRecord, entries: readonly JournalEntry[], lease?: Lease): Promise<void>;
   /** Resolves when the finished run is durable. */
   finish(finished: FinishedRun): Promise<void>;
 }
@@ -72,7 +72,7 @@ class WriteBehindKeeper implements RunKeeper {
     this.#apply();
   }
 
-  note(run: Run, entries: readonly JournalEntry[], lease?: Lease): Promise<void> {
+  note(run: RunRecord, entries: readonly JournalEntry[], lease?: Lease): Promise<void> {
     return this.#accept({ kind: "note", run: run.id, content: describeNote(run, entries, lease) });
   }
 

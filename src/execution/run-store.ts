@@ -5,13 +5,14 @@ import type { Db } from "../db/client.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunError } from "../contract/execute.ts";
 import type { RUN_STATES } from "../contract/runs.ts";
+import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { JournalEntry } from "./journal.ts";
 
 export type RunState = (typeof RUN_STATES)[number];
 type RunKind = "code" | "dag" | "tool";
 
 /** Everything another process needs to resume a run, except for its journal. */
-export interface Run {
+export interface RunRecord {
   readonly id: string;
   readonly scope: Scope;
   readonly kind: RunKind;
@@ -30,15 +31,23 @@ export interface Run {
   readonly approvedTools: readonly string[];
 }
 
+export interface Run extends RunRecord {
+  /** Hides what is secret in the run wherever it is stored or shown. */
+  readonly secrets: RunSecrets;
+}
+
 export interface RunOptions {
   readonly perLayerValidation?: boolean;
   readonly timeoutMs?: number;
   readonly contextTags?: readonly string[];
   /** Name for the program if it succeeds. */
   readonly naming?: Naming;
+  /** Secrets of the arguments and the program, while the run is unfinished. */
+  readonly sealed?: string;
 }
 
-export interface StoredRun extends Run {
+/** A run as it is stored, with its secrets hidden. */
+export interface StoredRun extends RunRecord {
   readonly state: RunState;
   /** The process that runs it. */
   readonly owner: string | undefined;
@@ -63,7 +72,7 @@ export interface Lease {
 /** Parks the run until a decision. Writes the journal entries as one row. */
 export async function parkRun(
   db: Db,
-  run: Run,
+  run: RunRecord,
   { entries, approvalId }: { readonly entries: readonly JournalEntry[]; readonly approvalId?: string | undefined },
 ): Promise<void> {
   const { scope, parent } = run;
@@ -151,7 +160,7 @@ export async function claimAbandonedRuns(
 }
 
 /** Claims a parked run for this process; returns false if it is not parked. */
-export async function claimParkedRun(db: Db, run: Run, { owner, seconds }: Lease): Promise<boolean> {
+export async function claimParkedRun(db: Db, run: StoredRun, { owner, seconds }: Lease): Promise<boolean> {
   const claimed = await db
     .updateTable("execution_run")
     .set({ state: "running", owner, lease_until: sql`now() + make_interval(secs => ${seconds})` })

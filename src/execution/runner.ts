@@ -11,6 +11,7 @@ import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller } from "./ports.ts";
 import type { Programs, Runnable } from "./programs.ts";
+import { openEntries, sealEntries, sealRun } from "./seal-run.ts";
 import { type CalledCapabilities, type CalledCapability, type EndedRun, RunMemory } from "./remember.ts";
 import type { NestedCall } from "./run-calls.ts";
 import type { RunKeeper } from "./run-keeper.ts";
@@ -85,7 +86,10 @@ export class Runner {
       calls: {
         tools,
         caller,
-        callTool,
+        callTool: (request) => {
+          run.secrets.learn(request.args, tools.findById(request.tool)?.inputSchema);
+          return callTool(request);
+        },
         newRunId: newId,
         guard: (tool) => plan.check(tool),
         resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),
@@ -120,7 +124,9 @@ export class Runner {
   }
 
   async cacheResult({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
-    if (ended.kind !== "returned" || !plan.onlyReads) return;
+    if (ended.kind !== "returned" || !plan.onlyReads || runnable.capability.cachePolicy === "none") return;
+    // A result without its secrets would be a different one.
+    if (run.secrets.hide(ended.value) !== ended.value) return;
     await this.#cache.keep(run, runnable.capability, { args: run.args, value: ended.value });
   }
 
@@ -130,8 +136,9 @@ export class Runner {
     return async (entries) => {
       // A nested run is recoverable only through its parent's call, so that comes first.
       await parent?.journal.flush();
-      if (begun) return keeper.note(run, entries);
-      await keeper.note(run, entries, { owner: this.owner, seconds: LEASE_SECONDS });
+      const sealed = sealEntries(run, entries);
+      if (begun) return keeper.note(run, sealed);
+      await keeper.note(sealRun(run), sealed, { owner: this.owner, seconds: LEASE_SECONDS });
       begun = true;
     };
   }
@@ -152,6 +159,7 @@ export class Runner {
       const { id, version } = runnable.capability;
       nested.set(call.name, { id, version });
       const args = checkArguments(runnable, call.args);
+      parent.secrets.learn(args, runnable.capability.parameters);
       const run: Run = {
         ...parent,
         ...identify(runnable),
@@ -162,7 +170,8 @@ export class Runner {
       };
       const known = session.wasResumed ? await findRun(this.#options.db, run.scope, run.id) : undefined;
       if (known !== undefined && isOver(known)) return storedOutcome(known);
-      const recorded = known === undefined ? [] : await readJournal(this.#options.db, run.scope, run.id);
+      const recorded =
+        known === undefined ? [] : openEntries(run, await readJournal(this.#options.db, run.scope, run.id));
       const signal = AbortSignal.any([progress.signal, session.over]);
       return await this.#runNested({ ...progress, run, runnable, recorded, depth: depth + 1, parent: session, signal });
     } catch (error) {
@@ -181,7 +190,7 @@ export class Runner {
     const { ended, logs } = result;
     if (ended.kind === "parked") {
       await parent?.journal.flush();
-      await parkRun(this.#options.db, run, { entries: await session.journal.close() });
+      await parkRun(this.#options.db, sealRun(run), { entries: sealEntries(run, await session.journal.close()) });
       parent?.park(ended.reason);
       return undefined;
     }

@@ -2,7 +2,8 @@ import type { ArgumentsStructure, ArgumentValue, StaticStructure, ToolFacts } fr
 import type { PreparedSource } from "../registry/capability.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
-import { redact } from "./redact.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 
 /** A tool with preset arguments, to be used as a capability. */
 export interface PresetTool {
@@ -11,8 +12,14 @@ export interface PresetTool {
 }
 
 /** Prepares a tool as a capability. Secrets among the defaults are dropped. */
-export function describeToolSource({ id, inputSchema = {} }: ToolFacts, wanted: JsonObject): PreparedSource {
-  const defaultArgs = withoutSecrets(wanted);
+export function describeToolSource(
+  { id, inputSchema = {} }: ToolFacts,
+  wanted: JsonObject,
+  secrets: Secrets,
+): PreparedSource {
+  const own = new RunSecrets(secrets);
+  own.learn(wanted, inputSchema);
+  const defaultArgs = withoutSecrets(wanted, own);
   const hasDefaults = Object.keys(defaultArgs).length > 0;
   const source = { type: "tool", toolId: id, ...(hasDefaults ? { defaultArgs } : {}) } as const;
   return {
@@ -25,8 +32,8 @@ export function describeToolSource({ id, inputSchema = {} }: ToolFacts, wanted: 
   };
 }
 
-function withoutSecrets(args: JsonObject): JsonObject {
-  const kept = redact(args) as JsonObject;
+function withoutSecrets(args: JsonObject, secrets: RunSecrets): JsonObject {
+  const kept = secrets.hide(args);
   return Object.fromEntries(Object.entries(args).filter(([name, value]) => kept[name] === value));
 }
 

@@ -82,6 +82,7 @@ export async function createEngineScene(
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     keeper,
+    secrets: analysed.secrets,
     db,
     registry,
     programs,

@@ -13,6 +13,7 @@ import { Journal } from "../../src/execution/journal.ts";
 import type { RunAnswer } from "../../src/contract/execute.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { UpstreamServer } from "../../src/upstream/upstream-server.ts";
+import { Secrets } from "../../src/secrets/secrets.ts";
 import { innerProgram, replayPrograms } from "./replay-programs.ts";
 
 const [home = "", program = "", intent = "", mode = ""] = process.argv.slice(2);
@@ -61,7 +62,7 @@ setEngineFlags();
 const config = loadConfig({}, { ...process.env, PML_HOME: home });
 const log = createLogger({ level: "error", file: undefined, secrets: [] });
 using ownership = acquireOwnership(home);
-await using app = await createApp({ config, ownership, log });
+await using app = await createApp({ config, ownership, secrets: new Secrets(), log });
 await app.upstreams.findServer("counting")?.connect();
 const reach = { caller: { principal: OWNER, client: "torture" }, signal: new AbortController().signal };
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../../test/support/databases.ts";
 import { DEFAULT_SCOPE } from "../../registry/scope.ts";
 import { createSeal } from "../../secrets/seal.ts";
+import { Secrets } from "../../secrets/secrets.ts";
 import { type Credential, Credentials } from "./credential.ts";
 
 const login: Credential = {
@@ -16,8 +17,9 @@ describe.each(engines)("a login that several gateways use, on %s", (engine) => {
   test("is renewed by one of them, also when another read it before and asks after that", async () => {
     await using client = await openTestDatabase(engine);
     const seal = createSeal(randomBytes(32));
+    const secrets = new Secrets();
     const key = { scope: DEFAULT_SCOPE, server: "docs", url: "https://docs.example/mcp" };
-    const [here, there] = [1, 2].map(() => new Credentials(client.db, key, () => seal));
+    const [here, there] = [1, 2].map(() => new Credentials(client.db, key, { getSeal: () => seal, secrets }));
     if (here === undefined || there === undefined) throw new Error("two gateways");
     await here.save(login);
     const [seenHere, seenThere] = [await here.find(), await there.find()];

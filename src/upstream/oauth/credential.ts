@@ -5,6 +5,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { Db } from "../../db/client.ts";
 import type { Seal } from "../../secrets/seal.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
 import {
   claimRenewal,
   type CredentialKey,
@@ -29,18 +30,25 @@ export interface Credential {
 
 const RENEWAL_SECONDS = 30;
 
+interface CredentialParts {
+  readonly getSeal: () => Seal;
+  readonly secrets: Pick<Secrets, "know">;
+}
+
 /** The stored login to one server. */
 export class Credentials {
   readonly #db: Db;
   readonly #key: CredentialKey;
   readonly #getSeal: () => Seal;
+  readonly #secrets: Pick<Secrets, "know">;
   /** Sealed form of each login that was read, by which a renewal recognises a newer one. */
   readonly #sealed = new WeakMap<Credential, string>();
 
-  constructor(db: Db, key: CredentialKey, getSeal: () => Seal) {
+  constructor(db: Db, key: CredentialKey, { getSeal, secrets }: CredentialParts) {
     this.#db = db;
     this.#key = key;
     this.#getSeal = getSeal;
+    this.#secrets = secrets;
   }
 
   async find(): Promise<Credential | undefined> {
@@ -48,11 +56,13 @@ export class Credentials {
     if (stored === undefined) return undefined;
     const credential = JSON.parse(this.#getSeal().open(stored.sealed, this.#context(stored.issuer))) as Credential;
     this.#sealed.set(credential, stored.sealed);
+    this.#learn(credential);
     return credential;
   }
 
   async save(credential: Credential): Promise<void> {
     const { issuer } = credential;
+    this.#learn(credential);
     const sealed = this.#getSeal().seal(JSON.stringify(credential), this.#context(issuer));
     await writeCredential(this.#db, this.#key, { issuer, sealed });
   }
@@ -74,6 +84,15 @@ export class Credentials {
 
   endRenewal({ issuer }: Credential): Promise<void> {
     return endRenewal(this.#db, this.#key, issuer);
+  }
+
+  #learn({ client, tokens }: Credential): void {
+    this.#secrets.know(`login ${this.#key.server}`, [
+      client.client_secret,
+      tokens?.access_token,
+      tokens?.refresh_token,
+      tokens?.id_token,
+    ]);
   }
 
   #context(issuer: string): string[] {

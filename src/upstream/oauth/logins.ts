@@ -7,6 +7,7 @@ import type { Db } from "../../db/client.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Seal } from "../../secrets/seal.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
 import { Credentials } from "./credential.ts";
 import { deleteCredentials, type LoginEvent, recordLogin } from "./credential-store.ts";
 import { clientMetadata, LoginFlow } from "./login-flow.ts";
@@ -20,6 +21,8 @@ export interface LoginsOptions {
   readonly scope: Scope;
   /** Throws without a key to seal with. */
   readonly getSeal: () => Seal;
+  /** Learns tokens, so that they are hidden wherever they turn up. */
+  readonly secrets: Pick<Secrets, "know">;
   readonly clientMetadataUrl: string | undefined;
   /** Redirect address for browsers, if not the gateway's own. */
   readonly redirectUrl: string | undefined;
@@ -81,10 +84,11 @@ export class Logins {
   /** Returns undefined if only the configured headers are sent. */
   authFor(server: string, entry: McpServerEntry): ServerAuth | undefined {
     const { url, headers = {}, pml: { oauth } = {} } = entry;
+    const { secrets } = this.#options;
     this.#auths.delete(server); // belonged to an earlier configuration
     if (url === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "authorization"))
       return undefined;
-    if (oauth?.grant === "client_credentials") return new MachineAuth({ server, url, oauth });
+    if (oauth?.grant === "client_credentials") return new MachineAuth({ server, url, oauth, secrets });
     const auth = new StoredAuth(server, url, this.#credentialsOf(server, url));
     this.#auths.set(server, auth);
     return auth;
@@ -174,8 +178,8 @@ export class Logins {
   }
 
   #credentialsOf(server: string, url: string): Credentials {
-    const { db, scope, getSeal } = this.#options;
-    return new Credentials(db, { scope, server, url }, getSeal);
+    const { db, scope, getSeal, secrets } = this.#options;
+    return new Credentials(db, { scope, server, url }, { getSeal, secrets });
   }
 
   #remember(flow: LoginFlow): string {

@@ -2,6 +2,7 @@ import { auth, ClientCredentialsProvider, type FetchLike, OAuthError } from "@mo
 import type { ServerOauth } from "../../config/schema.ts";
 import { readSecret } from "../../config/secret-reference.ts";
 import { PmlError } from "../../base/errors.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
 import { createOauthFetch } from "./oauth-fetch.ts";
 import {
   findMissingScope,
@@ -16,6 +17,7 @@ export interface MachineClient {
   readonly server: string;
   readonly url: string;
   readonly oauth: ServerOauth;
+  readonly secrets: Pick<Secrets, "know">;
 }
 
 /** Client credentials: logs in with a secret. Keeps tokens in memory only, since new ones can be requested at any time. */
@@ -47,19 +49,22 @@ export class MachineAuth implements ServerAuth {
   }
 
   async #login(response: Response): Promise<void> {
-    const { server, url, oauth } = this.#client;
+    const { server, url, oauth, secrets } = this.#client;
     const { clientId = "", clientSecret, issuer = "", scope } = oauth;
     if (clientSecret === undefined) throw this.#failure("its client has no secret");
     const challenge = readChallenge(response);
+    const secret = readSecret(clientSecret);
+    secrets.know(`login ${server}`, [secret]);
     this.#provider = new ClientCredentialsProvider({
       clientId,
-      clientSecret: readSecret(clientSecret),
+      clientSecret: secret,
       expectedIssuer: issuer,
       clientName: "PML",
       ...(scope === undefined ? {} : { scope }),
     });
     try {
       await auth(this.#provider, { serverUrl: url, ...challenge, fetchFn: createOauthFetch(url) });
+      secrets.know(`login ${server}`, [this.#provider.tokens()?.access_token]);
     } catch (error) {
       throw findPmlError(error) ?? this.#failure(error instanceof OAuthError ? error.code : String(error), server);
     }

@@ -1,0 +1,73 @@
+import type { LiteralRange } from "../analysis/structure.ts";
+import { TextEdits } from "../analysis/text-edits.ts";
+import { PmlError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+
+/** A program as it is stored and shown. */
+export interface HiddenProgram<Source> {
+  readonly source: Source;
+  /** The hidden parts as they are written; empty if there are none. */
+  readonly parts: readonly JsonValue[];
+  /** Values of the hidden parts. */
+  readonly values: readonly string[];
+}
+
+/** Escapes can spell any text. */
+const ESCAPE = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([^]))/gi;
+
+/** False for nearly all programs, which have nothing to hide. */
+export function mayHide(code: string, secrets: Secrets): boolean {
+  return secrets.hideText(code) !== code || /\\[xu]/.test(code);
+}
+
+/**
+ * Hides the literals and comments of a program that hold a secret, each as a whole. Code itself is never hidden: what is
+ * shown is what runs.
+ */
+export function hideLiterals(code: string, literals: readonly LiteralRange[], secrets: Secrets): HiddenProgram<string> {
+  const edits = new TextEdits();
+  const parts: string[] = [];
+  const values: string[] = [];
+  for (const [start, end, kind] of literals) {
+    const written = code.slice(start, end);
+    const value = unescape(written);
+    if (secrets.hideText(value) === value) continue;
+    edits.replace(start, end, secrets.placeholderOf(written));
+    if (kind !== "comment") parts.push(written);
+    values.push(value);
+  }
+  const source = edits.apply(code).text;
+  if (secrets.withoutKnown(source) !== source) throw secretInCode();
+  return { source, parts, values };
+}
+
+function unescape(written: string): string {
+  return written.replace(ESCAPE, (_all, ...[wide, unicode, byte, other]: (string | undefined)[]) => {
+    const code = wide ?? unicode ?? byte;
+    return code === undefined ? (SHORT_ESCAPES[other ?? ""] ?? other ?? "") : toCharacter(Number.parseInt(code, 16));
+  });
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\n": "" };
+const LAST_CODE_POINT = 0x10ffff;
+
+function toCharacter(code: number): string {
+  return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : "";
+}
+
+/** Hides secrets in the arguments of a plan's tasks. */
+export function hideArguments<Source extends object>(plan: Source, secrets: Secrets): HiddenProgram<Source> {
+  const own = new RunSecrets(secrets);
+  own.learn(plan);
+  const source = own.hide(plan);
+  return { source, parts: source === plan ? [] : [plan as JsonValue & Source], values: [] };
+}
+
+/** Only literals are hidden, so such a program could neither be stored nor shown to a person. */
+function secretInCode(): PmlError {
+  return new PmlError("arguments_invalid", "The program has a secret of this gateway outside of a string", {
+    hint: "Leave secrets to the servers' configuration, or pass them in args.",
+  });
+}
