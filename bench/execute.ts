@@ -76,7 +76,11 @@ const UTCP_INSIDE = "UTCP in process";
 const columns = ["PML", UTCP, UTCP_INSIDE, "bare isolate", "direct stdio"];
 
 /** Answers after 10 ms, like a tool that uses a network; server-everything answers at once. */
-const patient = { command: process.execPath, args: [join(import.meta.dirname, "execute", "patient-server.ts")] };
+const patient = {
+  command: process.execPath,
+  args: [join(import.meta.dirname, "execute", "patient-server.ts")],
+  pml: { trustHints: true },
+};
 
 /** Compares programs through pml_execute, all recorded durably, with products that record nothing. */
 export const execute: Benchmark = {

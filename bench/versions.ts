@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { testEnvironment } from "../test/support/pml.ts";
-import { servers, writeConfig } from "../test/support/upstream-servers.ts";
+import { servers, unbelieved, writeConfig } from "../test/support/upstream-servers.ts";
 import { type DaemonAddress, readDaemonAddress } from "../src/daemon/daemon-file.ts";
 import { readCpuMs, readMemory } from "./storage/daemon.ts";
 import { describeMachine } from "./support/machine.ts";
@@ -58,8 +58,9 @@ function parseVersion(text: string): Version {
 async function start({ name, folder, env }: Version, root: string): Promise<Running> {
   const home = join(root, name);
   mkdirSync(home);
-  const { everything } = servers;
-  const permissions = { allow: ["*"], effects: { "acting:*": "write" } };
+  // An older version knows no `trustHints`.
+  const everything = unbelieved(servers.everything);
+  const permissions = { allow: ["*"], effects: { "everything:*": "read", "acting:*": "write" } };
   writeConfig(home, { mcpServers: { everything, acting: everything }, permissions });
   const environment = testEnvironment({ home, env });
   const pml = join(folder, "bin", "pml.js");

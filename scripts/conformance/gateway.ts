@@ -19,7 +19,7 @@ export async function startGateway(server: McpServerEntry): Promise<RunningGatew
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), "pml-conformance-"));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  writeConfig(home, { mcpServers: { fixture: { ...server, pml: { prefix: "" } } } });
+  writeConfig(home, { mcpServers: { fixture: { ...server, pml: { ...server.pml, prefix: "" } } } });
   const daemon = spawnPml(["serve"], { home });
   const ended = once(daemon, "close");
   stack.defer(async () => {

@@ -39,6 +39,7 @@ import { createPermissions, type Permissions } from "../permissions/permissions.
 import type { ToolVerdict } from "../permissions/plan.ts";
 import { openResults, type Results } from "./open-results.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import { createTrustHints, type TrustHints } from "./trust-hints.ts";
 import { traced } from "../base/tracing.ts";
 import type { Logins } from "../upstream/oauth/logins.ts";
 import { decideReviews, listReviews, type Review, type ReviewRequest } from "../upstream/offers/tool-reviews.ts";
@@ -86,6 +87,7 @@ export interface App extends AsyncDisposable {
   /** Lists changed tools that wait for a review. */
   listReviews(subject?: string): Promise<Review[]>;
   decideReviews(request: ReviewRequest): Promise<Review[]>;
+  readonly trustHints: TrustHints;
   databaseStatus(): Promise<DatabaseStatus>;
   exportMemory(write: LineSink): Promise<ExportFooter>;
   importMemory(path: string): Promise<MemoryImport>;
@@ -147,7 +149,7 @@ export async function createApp({ config, ownership, secrets, log }: AppOptions)
       upstreams.connectInBackground();
     },
     decideTool: (id) => decideTool({ permissions, catalogue, scope }, id),
-    ...createReviewOperations(client, scope, upstreams),
+    ...createReviewOperations(client, config, upstreams),
     ...createMemoryOperations({ config, client, signing, records, analysed: runs.analysed }),
     adopt: createAdopt({
       registry: runs.registry,
@@ -183,10 +185,12 @@ function reloadWithScope(events: EventBus, upstreams: Upstreams, log: Logger): v
 
 function createReviewOperations(
   { db }: DatabaseClient,
-  scope: Scope,
+  config: Config,
   upstreams: Upstreams,
-): Pick<App, "listReviews" | "decideReviews"> {
+): Pick<App, "listReviews" | "decideReviews" | "trustHints"> {
+  const { scope } = config;
   return {
+    trustHints: createTrustHints(config, db, upstreams),
     listReviews: (subject) => listReviews(db, scope, subject),
     async decideReviews(request) {
       const decided = await decideReviews(db, scope, request);

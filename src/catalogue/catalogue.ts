@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { ToolFacts, ToolCatalogue } from "../analysis/structure.ts";
 import { contentHash } from "../base/content-hash.ts";
-import type { EffectHints } from "../permissions/effect.ts";
+import { type EffectHints, readHints } from "../permissions/effect.ts";
 import type { KnownServer, Upstreams } from "../upstream/upstreams.ts";
 import { formatToolId } from "./tool-id.ts";
 
@@ -14,6 +14,7 @@ export interface CatalogueTool extends ToolFacts {
   readonly definition: Tool;
   /** Identifies the whole definition. */
   readonly contentHash: string;
+  /** Its claimed effect, and whether its server is believed. */
   readonly annotations?: EffectHints;
   readonly description?: string;
   readonly routing: "local" | "cloud";
@@ -120,7 +121,7 @@ function describeTool({ name: server, entry }: KnownServer, definition: Tool): C
     contentHash: contentHash(definition),
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    annotations: readHints(annotations, entry.pml?.trustHints === true),
     ...(description === undefined ? {} : { description }),
     routing: entry.url === undefined ? "local" : "cloud",
     maxResultBytes: findResultLimit(entry),

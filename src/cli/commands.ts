@@ -28,6 +28,7 @@ import { exec } from "./commands/exec.ts";
 import { exportCommand } from "./commands/export.ts";
 import { graph } from "./commands/graph.ts";
 import { importCommand } from "./commands/import.ts";
+import { hints } from "./commands/hints.ts";
 import { inbox } from "./commands/inbox.ts";
 import { index } from "./commands/index.ts";
 import { login } from "./commands/login.ts";
@@ -87,6 +88,7 @@ export const commands: readonly Command[] = [
   rules,
   review,
   trust,
+  hints,
   curate,
   login,
   logout,

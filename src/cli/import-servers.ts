@@ -10,7 +10,8 @@ import { resolveServers } from "../config/mcp-servers.ts";
 import type { McpServerEntry } from "../config/schema.ts";
 import { readDaemonAddress } from "../daemon/daemon-file.ts";
 import { PmlError } from "../base/errors.ts";
-import type { Answer, OptionValues } from "./command.ts";
+import type { Answer, Input, OptionValues } from "./command.ts";
+import { checkTrustOption, offerTrust } from "./hint-trust.ts";
 import { formatTable } from "./table.ts";
 
 /**
@@ -59,8 +60,10 @@ function isExport(path: string): boolean {
   }
 }
 
-export function importServers(found: FoundServers, options: OptionValues): Answer {
+export async function importServers(found: FoundServers, input: Input): Promise<Answer> {
+  const { options } = input;
   const { config, only, dryRun } = options;
+  await checkTrustOption(input);
   const asked = typeof config === "string" ? config : undefined;
   const { path, servers } = findEditableConfig(asked, environment);
   const existing = typeof servers === "object" && servers !== null ? (servers as Record<string, unknown>) : {};
@@ -76,6 +79,11 @@ export function importServers(found: FoundServers, options: OptionValues): Answe
   const changed = Object.keys(changes).length > 0;
   const written = changed && dryRun !== true ? editServers(asked, environment, changes) : undefined;
   const missing = findMissing(changes);
+  const usable = Object.keys(written === undefined ? {} : changes).filter((name) => !missing.has(name));
+  const doubts = await offerTrust(
+    input,
+    usable.filter((name) => changes[name]?.disabled !== true),
+  );
   return {
     data: {
       file: path,
@@ -91,6 +99,7 @@ export function importServers(found: FoundServers, options: OptionValues): Answe
     notes: [
       ...plan.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
       ...[...missing].map(([name, reason]) => `${name}: ${reason}; set it where PML is started`),
+      ...doubts,
       ...(dryRun === true ? [`Nothing was changed. It would go into ${path}`] : []),
       ...(written === undefined ? [] : describeWritten(written, Object.keys(changes))),
     ],

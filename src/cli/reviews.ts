@@ -9,13 +9,14 @@ export function shortHash({ hash }: ReviewRow): string {
 
 /** Describes the change: removed lines with a minus, added ones with a plus. */
 export function describeReview(review: ReviewRow): string {
-  const { tool, state, seenAt, differences } = review;
+  const { tool, state, seenAt, lowered, differences } = review;
+  const less = lowered === undefined ? [] : [`  would count as "${lowered.after}" instead of "${lowered.before}"`];
   const lines = differences.flatMap(({ path, before, after }) => [
     `  ${makeVisible(path)}`,
     ...mark("-", before),
     ...mark("+", after),
   ]);
-  return [`${tool}  ${state}, definition ${shortHash(review)}, seen ${seenAt}`, ...lines].join("\n");
+  return [`${tool}  ${state}, definition ${shortHash(review)}, seen ${seenAt}`, ...less, ...lines].join("\n");
 }
 
 function mark(sign: string, text: string | undefined): string[] {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkServerEntry } from "../config/check-entry.ts";
+import { withoutTrust } from "../config/hint-trust.ts";
 import { isReservedName, type McpServerEntry } from "../config/schema.ts";
 import { findSecrets } from "../config/secrets.ts";
 import { PmlError } from "../base/errors.ts";
 import { reachesPort, startsPml } from "./launch.ts";
-import type { FoundServer } from "./read-servers.ts";
+import { type FoundServer, isTable } from "./read-servers.ts";
 import { translateEntry, type TranslateOptions } from "./translate-entry.ts";
 
 /** The decision about one server that was found. */
@@ -57,8 +58,9 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
   if (startsPml(server.raw) || reachesPort(server.raw, options.ownPorts)) return skip("it is PML itself");
   try {
     const { entry: translated, notes } = translateEntry(server, options);
-    const entry = checkServerEntry(wanted, translated);
-    const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(taken[name], entry));
+    // A file of somebody else cannot make its hints believed, and belief makes no other server.
+    const entry = withoutTrust(checkServerEntry(wanted, translated));
+    const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(trimTrust(taken[name]), entry));
     if (same !== undefined) return skip(`PML has it already${same === server.name ? "" : `, as ${same}`}`, same);
     const name = options.replace ? wanted : freeName(wanted, taken);
     const renamed = name === server.name ? [] : [renameNote(server.name, wanted, name)];
@@ -68,6 +70,10 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
     if (!(error instanceof PmlError)) throw error;
     return skip(error.message);
   }
+}
+
+function trimTrust(entry: unknown): unknown {
+  return isTable(entry) ? withoutTrust(entry) : entry;
 }
 
 /** Converts to letters, digits and hyphens, and avoids PML's reserved names. */

@@ -5,17 +5,19 @@ import type { McpServerEntry } from "./schema.ts";
 
 /**
  * The servers that ship with PML, so that a first start without configuration has something to call. They only access
- * their own folder below PML_HOME.
+ * their own folder below PML_HOME, and their hints are believed.
  */
 export function bundledServers(home: string): Record<string, McpServerEntry> {
   const scratch = join(home, "scratch");
   mkdirSync(scratch, { recursive: true });
+  const pml = { trustHints: true };
   return {
-    filesystem: { command: process.execPath, args: [script("server-filesystem"), scratch] },
+    filesystem: { command: process.execPath, args: [script("server-filesystem"), scratch], pml },
     memory: {
       command: process.execPath,
       args: [script("server-memory")],
       env: { MEMORY_FILE_PATH: join(home, "memory.jsonl") },
+      pml,
     },
   };
 }

@@ -43,6 +43,13 @@ export function editJson(text: string, [key, name]: EntryPath, entry: ServerEntr
   return mark + applyEdits(bare, addProperty(bare, tree, { name: key, value: { [name]: entry } }));
 }
 
+/** Sets or removes one value at any depth; text that was there stays as it is. */
+export function setJson(text: string, path: readonly string[], value: unknown): string {
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const bare = text.slice(mark.length);
+  return mark + applyEdits(bare, modify(bare, [...path], value, {}));
+}
+
 interface Property {
   readonly name: string;
   readonly value: ServerEntry;

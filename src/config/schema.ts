@@ -13,6 +13,7 @@ import { secretReference } from "./secret-schema.ts";
 const port = z.number().int().min(0).max(65_535);
 const seconds = z.number().positive();
 const changedTools = z.enum(["allow", "warn", "block"]);
+const directCalls = z.enum(["effects", "written"]);
 
 const serverOauth = z
   .strictObject({
@@ -79,6 +80,12 @@ const mcpServer = z
           ),
         oauth: serverOauth.optional().describe("Credentials of PML for a remote server that requires a login."),
         changedTools: changedTools.optional().describe("`upstream.changedTools` for this server."),
+        trustHints: z
+          .boolean()
+          .optional()
+          .describe(
+            "Believe the server's annotations: a tool that says it only reads runs unasked. Without it, such a tool counts as `write`. Set by a person: `pml hints <server> --trust`.",
+          ),
       })
       .optional()
       .describe("Settings that only PML reads."),
@@ -254,6 +261,11 @@ export const configSchema = z.strictObject({
         .describe(
           "Annotations of tools that override or complete those of their servers; the most specific pattern applies.",
         ),
+      directCalls: directCalls
+        .optional()
+        .describe(
+          "What decides about a tool that an agent calls itself, without a program: `effects` asks as for programs, `written` obeys the rules of this section and of `mcp-permissions.yaml` only, since clients ask their users. `effects` if `auth` is set, otherwise `written`.",
+        ),
     })
     .prefault({})
     .describe("Patterns of `server:tool` with `*`. `mcp-permissions.yaml` is read as well."),
@@ -296,3 +308,4 @@ export type McpServerEntry = z.infer<typeof mcpServer>;
 export type ServerOauth = z.infer<typeof serverOauth>;
 export type SecretReference = z.infer<typeof secretReference>;
 export type ChangedToolsPolicy = z.infer<typeof changedTools>;
+export type DirectCallsPolicy = z.infer<typeof directCalls>;

@@ -22,7 +22,16 @@ import {
 } from "./published.ts";
 import type { RouteContract } from "./route.ts";
 import { replayReport, RUN_STATES, runDetails, runSummary } from "./runs.ts";
-import { describedTool, nameReport, review, reviewDecision, serverName, serverRow, startedLogin } from "./servers.ts";
+import {
+  describedTool,
+  hintTrust,
+  nameReport,
+  review,
+  reviewDecision,
+  serverName,
+  serverRow,
+  startedLogin,
+} from "./servers.ts";
 import { backupResult, daemonStatus, importResult, indexStatus } from "./status.ts";
 import { jsonSchema } from "./wire.ts";
 
@@ -255,6 +264,14 @@ const serverRoutes = {
     path: `${API}/servers`,
     summary: "List the MCP servers behind the gateway",
     answer: data(z.array(serverRow)),
+  },
+  trustHints: {
+    method: "POST",
+    path: `${API}/servers/hints`,
+    summary: "Say whether the hints of a server are believed",
+    decisionKey: true,
+    body: hintTrust,
+    answer: data(z.object({ file: z.string().describe("The configuration that has it now.") })),
   },
   listTools: {
     method: "GET",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EFFECTS } from "../permissions/effect.ts";
 import { count, instant, jsonSchema, type Received, texts } from "./wire.ts";
 
 export const serverRow = z
@@ -15,6 +16,7 @@ export const serverRow = z
     lastError: z.string().optional(),
     stderr: texts.optional(),
     tools: count.optional(),
+    trustHints: z.boolean().optional().describe("Whether a person believes what it says about its tools."),
     changedTools: z.array(z.object({ tool: z.string(), state: z.enum(["open", "refused"]), held: z.boolean() })),
   })
   .meta({ id: "Server" });
@@ -48,6 +50,10 @@ export const review = z
     state: z.enum(["open", "refused"]),
     hash: z.string().describe("Of the definition that is decided about."),
     seenAt: instant,
+    lowered: z
+      .object({ before: z.enum(EFFECTS), after: z.enum(EFFECTS) })
+      .optional()
+      .describe("The tool claims less effect than it had; it is held until a person decides, whatever the policy."),
     differences: z.array(z.object({ path: z.string(), before: z.string().optional(), after: z.string().optional() })),
   })
   .meta({ id: "Review" });
@@ -57,6 +63,8 @@ export const reviewDecision = z.strictObject({
   verdict: z.enum(["accepted", "refused"]),
   hash: z.string().optional().describe("The beginning of the hash of what was looked at."),
 });
+
+export const hintTrust = z.strictObject({ server: z.string().min(1), trust: z.boolean() });
 
 export const serverName = z.strictObject({ server: z.string().min(1) });
 export const startedLogin = z.object({

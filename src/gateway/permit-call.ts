@@ -1,3 +1,4 @@
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import { parseToolId } from "../catalogue/tool-id.ts";
 import { v7 as newId } from "uuid";
 import type { Scope } from "../registry/scope.ts";
@@ -5,7 +6,6 @@ import { contentHash } from "../base/content-hash.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
-import type { EffectHints } from "../permissions/effect.ts";
 import { buildQuestion, readReply } from "../permissions/elicitation.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { BoundPlan, ToolVerdict } from "../permissions/plan.ts";
@@ -13,9 +13,7 @@ import type { RunCaller } from "../execution/ports.ts";
 
 /** A call that an agent makes itself, without a program around it. */
 interface DirectCall {
-  /** `server:tool`. */
-  readonly tool: string;
-  readonly definition: { readonly annotations?: EffectHints | undefined };
+  readonly tool: Pick<CatalogueTool, "id" | "contentHash" | "annotations">;
   readonly args: JsonObject;
   readonly caller: Pick<RunCaller, "principal" | "client" | "ask">;
   /** A person was asked about this very call, before its server asked a question of its own. */
@@ -26,18 +24,34 @@ interface DirectCall {
 export type PermitCall = (call: DirectCall) => Promise<void>;
 
 /**
- * Applies written rules only. Clients ask their users before they call a tool, so an effect alone is not asked about
- * a second time.
+ * Applies written rules and, unless `permissions.directCalls` is `written`, the tool's effect. Clients on this machine
+ * ask their users before they call a tool; those of other people may not.
  */
 export function createPermitCall(permissions: Permissions, scope: Scope): PermitCall {
   return async (call) => {
-    const { tool, definition, wasAsked } = call;
-    const planned = { id: tool, schemaHash: "", annotations: definition.annotations };
-    const verdict = permissions.decideTool(planned);
-    if (verdict.source.kind === "default" || verdict.decision === "allow") return;
+    const verdict = await decideCall(permissions, scope, call);
+    if (verdict.source.kind === "default" && permissions.directCalls === "written") return;
+    if (verdict.decision === "allow") return;
     if (verdict.decision === "deny") throw denied(verdict);
-    if (!wasAsked) await askPerson(permissions, scope, { call, verdict });
+    if (!call.wasAsked) await askPerson(permissions, scope, { call, verdict });
   };
+}
+
+/** Decides the call as a program of its own, which a person may have allowed for good. */
+async function decideCall(
+  permissions: Permissions,
+  scope: Scope,
+  { tool, caller: { principal } }: DirectCall,
+): Promise<ToolVerdict> {
+  const planned = { id: tool.id, schemaHash: tool.contentHash, annotations: tool.annotations };
+  const verdict = permissions.decideTool(planned);
+  if (!verdict.rememberable || permissions.directCalls === "written") return verdict;
+  const context = { principal, codeHash: codeHashOf(tool.id) };
+  return (await permissions.decidePlan(scope, [planned], context)).tools[0] ?? verdict;
+}
+
+function codeHashOf(tool: string): string {
+  return contentHash({ directCall: tool });
 }
 
 async function askPerson(
@@ -45,14 +59,14 @@ async function askPerson(
   scope: Scope,
   { call, verdict }: { readonly call: DirectCall; readonly verdict: ToolVerdict },
 ): Promise<void> {
-  const { tool, definition, args, caller } = call;
+  const { args, caller } = call;
   const { principal, client, ask } = caller;
-  const asked = { ...verdict, schemaHash: contentHash(definition) };
+  const tool = call.tool.id;
   const plan: BoundPlan = {
     principal,
-    codeHash: contentHash({ directCall: tool }),
+    codeHash: codeHashOf(tool),
     input: args,
-    verdict: { decision: "ask", tools: [asked], reasons: [`${tool}: ${verdict.reason}`] },
+    verdict: { decision: "ask", tools: [verdict], reasons: [`${tool}: ${verdict.reason}`] },
   };
   const use = await permissions.useApproval(scope, plan);
   if (use.kind === "used") return;

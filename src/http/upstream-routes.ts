@@ -15,6 +15,9 @@ export function createUpstreamRoutes(app: App): Route[] {
   const { upstreams } = app;
   return [
     serveData(routes.listServers, () => describeServers(app)),
+    serveData(routes.trustHints, async ({ body: { server, trust } }) => ({
+      file: await app.trustHints(server, trust),
+    })),
     serveData(routes.listReviews, ({ query: { subject } }) => app.listReviews(subject)),
     serveData(routes.decideReviews, ({ body }) => app.decideReviews(withoutUndefined(body))),
     serveData(routes.beginLogin, ({ body: { server } }) => upstreams.beginLogin(server)),
@@ -36,7 +39,8 @@ function describeServers({ upstreams }: App): Returned<typeof routes.listServers
       state,
       held,
     }));
-    return { ...status, tools: server?.offer?.tools.length, changedTools };
+    const trustHints = server && server.entry.pml?.trustHints === true;
+    return { ...status, tools: server?.offer?.tools.length, trustHints, changedTools };
   });
 }
 

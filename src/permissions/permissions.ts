@@ -1,5 +1,6 @@
 import type { Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
+import type { DirectCallsPolicy } from "../config/schema.ts";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { type ErrorReport, PmlError } from "../base/errors.ts";
 import type { EventBus } from "../base/events.ts";
@@ -22,7 +23,7 @@ import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 import { decide, findRouting } from "./rule-model.ts";
 
-type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope"> &
+type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope" | "auth"> &
   Partial<Pick<Config, "projects">>;
 
 /**
@@ -34,6 +35,8 @@ export interface Permissions extends AsyncDisposable {
   configure(config: PermissionConfig): void;
   /** Set while the rules are unreadable and nothing is permitted. */
   readonly problem: ErrorReport | undefined;
+  /** The policy for calls that agents make themselves. */
+  readonly directCalls: DirectCallsPolicy;
   /** Denies everything after a read error that may hide a prohibition. */
   denyAll(error: unknown): void;
   /** Routing of a tool, if a rule sets it. */
@@ -72,15 +75,22 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
   const approvals = await createApprovals(options);
   let rules = readRules(options.config);
   let { ttlMinutes } = options.config.approvals;
+  // A change of `auth` waits for a restart, so until then its absence must not relax anything.
+  const byDefault: DirectCallsPolicy = options.config.auth === undefined ? "written" : "effects";
+  let { directCalls = byDefault } = options.config.permissions;
   return {
     configure(config) {
       rules = readRules(config);
+      ({ directCalls = byDefault } = config.permissions);
       ({ ttlMinutes } = config.approvals);
       options.events.publish({ kind: "permissions_changed", ...options.config.scope });
     },
     findRouting: (toolId) => findRouting(rules, toolId),
     get problem() {
       return rules.kind === "broken" ? rules.error : undefined;
+    },
+    get directCalls() {
+      return directCalls;
     },
     denyAll: (error) => void (rules = brokenRules(error)),
     async decidePlan(scope, tools, context) {

@@ -7,7 +7,7 @@ import { brokenRules, readRules } from "./read-rules.ts";
 import { decide } from "./rule-model.ts";
 
 const permissions = { allow: ["a:*"], ask: [], deny: [], effects: {} };
-const tool = { id: "a:x", schemaHash: "s", annotations: { readOnlyHint: true } };
+const tool = { id: "a:x", schemaHash: "s", annotations: { readOnlyHint: true, believed: true } };
 
 test("the files in PML_HOME and beside the configuration both count, with the configuration", async () => {
   await using folder = await makeFolder();

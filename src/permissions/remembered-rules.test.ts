@@ -10,7 +10,7 @@ describe.each(engines)("remembered rules on %s", (engine) => {
     const tools = [
       { id: "a:put", schemaHash: "p1", annotations: { destructiveHint: false } },
       { id: "a:drop", schemaHash: "d1" },
-      { id: "a:get", schemaHash: "g1", annotations: { readOnlyHint: true } },
+      { id: "a:get", schemaHash: "g1", annotations: { readOnlyHint: true, believed: true } },
     ];
     const plan = { principal: "local", codeHash: "c1" };
     await using opened = await openPermissions(client);

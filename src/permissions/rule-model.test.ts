@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { EFFECTS, type Effect, type EffectHints, effectOf } from "./effect.ts";
+import { EFFECTS, type Effect, type EffectClaims, effectOf, readHints } from "./effect.ts";
 import type { Decision, DecisionSource, PlannedTool } from "./plan.ts";
 import { decide, NO_RULES, type Rules } from "./rule-model.ts";
 import { createPattern } from "./tool-pattern.ts";
 
 const source: DecisionSource = { kind: "config", at: "here" };
 const DECISIONS: readonly Decision[] = ["allow", "ask", "deny"];
-const hintsOf: Record<Effect, EffectHints> = {
+const hintsOf: Record<Effect, EffectClaims> = {
   read: { readOnlyHint: true },
   idempotent: { destructiveHint: false, idempotentHint: true },
   write: { destructiveHint: false },
@@ -14,7 +14,7 @@ const hintsOf: Record<Effect, EffectHints> = {
 };
 
 function tool(effect: Effect, id = "github:create_issue"): PlannedTool {
-  return { id, schemaHash: "s1", annotations: hintsOf[effect] };
+  return { id, schemaHash: "s1", annotations: { ...hintsOf[effect], believed: true } };
 }
 
 function state<T>(pattern: string, value: T) {
@@ -29,18 +29,27 @@ function decideWith(
   return decide({ kind: "usable", rules: { ...NO_RULES, ...rules } }, planned, { remembered });
 }
 
-test.each<[EffectHints | undefined, Effect]>([
-  [undefined, "destructive"],
-  [{}, "destructive"],
-  [{ readOnlyHint: false }, "destructive"],
-  [{ idempotentHint: true }, "destructive"],
-  [{ destructiveHint: true, idempotentHint: true }, "destructive"],
-  [{ readOnlyHint: true, destructiveHint: true }, "read"],
-  [{ readOnlyHint: true }, "read"],
-  [{ destructiveHint: false }, "write"],
-  [{ destructiveHint: false, idempotentHint: true }, "idempotent"],
-])("the hints %o mean %s", (hints, effect) => {
-  expect(effectOf(hints)).toBe(effect);
+test.each<[EffectClaims | undefined, Effect, Effect]>([
+  [undefined, "destructive", "destructive"],
+  [{}, "destructive", "destructive"],
+  [{ readOnlyHint: false }, "destructive", "destructive"],
+  [{ idempotentHint: true }, "destructive", "destructive"],
+  [{ destructiveHint: true, idempotentHint: true }, "destructive", "destructive"],
+  [{ readOnlyHint: true, destructiveHint: true }, "read", "write"],
+  [{ readOnlyHint: true }, "read", "write"],
+  [{ destructiveHint: false }, "write", "write"],
+  [{ destructiveHint: false, idempotentHint: true }, "idempotent", "write"],
+])("the hints %o mean %s, and %s while nobody believes them", (claims, believed, doubted) => {
+  expect(effectOf(readHints(claims, true))).toBe(believed);
+  expect(effectOf(readHints(claims, false))).toBe(doubted);
+  expect(effectOf(claims)).toBe(doubted);
+});
+
+test("a server cannot say that it is believed, and annotations may be anything", () => {
+  const forged = { readOnlyHint: true, believed: true };
+  expect(effectOf(readHints(forged, false))).toBe("write");
+  for (const odd of [null, "x", 1, [], { readOnlyHint: "true" }])
+    expect(effectOf(readHints(odd as EffectClaims | null, true))).toBe("destructive");
 });
 
 /** All 512 sets of decisions for the exact tool, its server, and everything. */

@@ -1,5 +1,6 @@
 import type { ErrorReport } from "../base/errors.ts";
-import { type Effect, effectOf, moreSevere } from "./effect.ts";
+import { parseToolId } from "../catalogue/tool-id.ts";
+import { claimedEffect, type Effect, effectOf, moreSevere } from "./effect.ts";
 import type { Decision, DecisionSource, PlannedTool, ToolVerdict } from "./plan.ts";
 import type { Routing } from "../registry/record.ts";
 import type { ToolPattern } from "./tool-pattern.ts";
@@ -132,9 +133,15 @@ function findEffect(rules: Rules, tool: PlannedTool): FoundEffect {
     return { value: written.value, words: `${EFFECT_WORDS[written.value]} (${written.source.at})` };
   }
   const value = effectOf(tool.annotations);
-  const silent = tool.annotations?.readOnlyHint === undefined && tool.annotations?.destructiveHint === undefined;
-  const who = silent ? "its server does not say what it does" : "its server says so";
-  return { value, words: `${EFFECT_WORDS[value]} (${who})` };
+  return { value, words: `${EFFECT_WORDS[value]} (${describeSource(tool, value)})` };
+}
+
+function describeSource({ id, annotations }: PlannedTool, value: Effect): string {
+  if (annotations?.readOnlyHint === undefined && annotations?.destructiveHint === undefined)
+    return "its server does not say what it does";
+  const claimed = claimedEffect(annotations);
+  if (claimed === value) return "its server says so";
+  return `its server says that it ${EFFECT_WORDS[claimed]}; to believe that: pml hints ${parseToolId(id).server} --trust`;
 }
 
 function matching<T>(statements: readonly Statement<T>[], toolId: string): Statement<T>[] {

@@ -52,7 +52,7 @@ export interface ResourceUpdate {
 }
 
 interface Member {
-  readonly definition: Extract<ServerDefinition, { state: "usable" }>;
+  definition: Extract<ServerDefinition, { state: "usable" }>;
   /** Hash of the entry, without the parts that do not affect the offer. */
   readonly configHash: string;
   readonly server: UpstreamServer;
@@ -87,11 +87,15 @@ export class Upstreams implements AsyncDisposable {
     this.#flags = flags;
     this.#unusable = definitions.filter((definition) => definition.state !== "usable");
     const leaving = [...this.#members.values()].filter(
-      ({ definition: { name, entry } }) => contentHash(wanted.get(name)?.entry ?? null) !== contentHash(entry),
+      ({ definition: { name, entry } }) => hashRunning(wanted.get(name)?.entry) !== hashRunning(entry),
     );
     for (const { definition } of leaving) this.#members.delete(definition.name);
     for (const definition of wanted.values()) {
-      if (this.#members.has(definition.name)) continue;
+      const running = this.#members.get(definition.name);
+      if (running !== undefined) {
+        running.definition = definition;
+        continue;
+      }
       const configHash = hashSource(definition.entry);
       const known = stored.get(definition.name);
       const same = known?.configHash === configHash ? known : undefined;
@@ -131,6 +135,14 @@ export class Upstreams implements AsyncDisposable {
     const flags = await readFlags(this.#options.db, this.#options.scope);
     if (contentHash(flags) === contentHash(this.#flags)) return;
     this.#flags = flags;
+    this.#changed();
+  }
+
+  /** Applies at once what a person says about the hints of a server; the configuration has it too. */
+  trustHints(name: string, trustHints: boolean): void {
+    const member = this.#getMember(name);
+    const { entry } = member.definition;
+    member.definition = { ...member.definition, entry: { ...entry, pml: { ...entry.pml, trustHints } } };
     this.#changed();
   }
 
@@ -232,12 +244,14 @@ export class Upstreams implements AsyncDisposable {
         member.offer = offer;
       } catch (error) {
         log.error({ server: name, error: String(error) }, "the server's offer could not be stored");
-        if (policy !== "block") member.offer = offer;
+        // Nothing says whether it lowers an effect, so the gateway keeps the offer it had, or connects again.
+        if (member.offer === undefined) throw error;
       }
       this.#changed();
     };
-    this.#writing = this.#writing.then(write);
-    await this.#writing;
+    const written = this.#writing.then(write);
+    this.#writing = written.catch(() => undefined); // only this server's connection fails
+    await written;
   }
 
   #getMember(name: string): Member {
@@ -269,14 +283,13 @@ export class Upstreams implements AsyncDisposable {
     return entry.pml?.changedTools ?? this.#options.changedTools;
   }
 
-  /** Returns the flagged tools of a server; a refused one is held regardless of the policy. */
+  /** Returns the flagged tools of a server. A refused one is held regardless of the policy, as is one with less effect. */
   #flagsOf(definition: Member["definition"]): ReadonlyMap<string, KnownFlag> {
     if (this.#flags.length === 0) return NO_FLAGS; // the usual case, checked by every call
     const block = this.#policyOf(definition) === "block";
     const own = this.#flags.filter(({ toolId }) => isToolOf(toolId, definition.name));
-    return new Map(
-      own.map((flag) => [parseToolId(flag.toolId).tool, { ...flag, held: block || flag.state === "refused" }]),
-    );
+    const isHeld = ({ state, lowered }: ToolFlag): boolean => block || state === "refused" || lowered !== undefined;
+    return new Map(own.map((flag) => [parseToolId(flag.toolId).tool, { ...flag, held: isHeld(flag) }]));
   }
 
   #heard(server: string, method: string, params: unknown): void {
@@ -289,6 +302,13 @@ export class Upstreams implements AsyncDisposable {
   #changed(): void {
     for (const listener of this.#changeListeners) listener();
   }
+}
+
+/** Hashes an entry without the belief in its hints, for which no server is started anew. */
+function hashRunning(entry: McpServerEntry | undefined): string {
+  if (entry === undefined) return "";
+  const { trustHints: _belief, ...pml } = entry.pml ?? {};
+  return contentHash({ ...entry, pml });
 }
 
 /** Hashes an entry without `pml`, which does not change the server: its tools stay while it is replaced. */

@@ -199,6 +199,8 @@ async function walkServers(): Promise<void> {
   await walk.route("listServers");
   await walk.route("listTools");
   await walk.route("reportNames");
+  await walk.route("trustHints", { body: { server: "chaos", trust: true } });
+  await walk.route("trustHints", { body: { server: "nobody", trust: true }, status: 409 });
   await walk.route("listReviews", { query: { subject: "chaos" } });
   await walk.route("decideReviews", { body: { subject: "chaos:echo", verdict: "accepted" } });
   await until("it wants a login", async () => (await home.server("docs")).state === "login_needed");

@@ -107,7 +107,8 @@ test("a client finds its own way to a token, and each call is on record with who
 test("what a caller comes with does not reach a server, and neither does the gateway's environment [mcp-39]", async () => {
   await using remote = await startRemoteMirror();
   const entries = { local: servers.mirror(), remote: { url: remote.url } };
-  await using gateway = await startRemoteGateway(entries, { env: { SECRET_OF_THE_GATEWAY: "very-secret" } });
+  const env = { SECRET_OF_THE_GATEWAY: "very-secret" };
+  await using gateway = await startRemoteGateway(entries, { env, config: { permissions: { allow: ["*"] } } });
   await gateway.home.ready("local", "remote");
   const token = await gateway.issuer.sign();
   for (const era of ["legacy", "auto"] as const) {
@@ -126,7 +127,10 @@ test("what a caller comes with does not reach a server, and neither does the gat
 });
 
 test("a session, and the answer to a question, belong to the caller that began them", async () => {
-  await using gateway = await startRemoteGateway({ fixture: servers.fixture("--legacy") });
+  await using gateway = await startRemoteGateway(
+    { fixture: servers.fixture("--legacy") },
+    { config: { permissions: { allow: ["fixture:*"] } } },
+  );
   await gateway.home.ready("fixture");
   const { issuer, send } = gateway;
   const [ada, grace] = [await issuer.sign(), await issuer.sign({ sub: "grace" })];
@@ -223,7 +227,7 @@ test("an address that others can reach needs auth; with it the owner's own tools
 
   await using gateway = await startRemoteGateway(
     { mirror: servers.mirror() },
-    { config: { http: { host: "0.0.0.0" } } },
+    { config: { http: { host: "0.0.0.0" }, permissions: { allow: ["mirror:*"] } } },
   );
   const { path } = gateway.home;
   await gateway.home.ready("mirror");

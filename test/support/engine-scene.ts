@@ -24,9 +24,9 @@ const log = createLogger({ level: "silent", file: undefined, secrets: [] });
 const config = loadConfig({}, { PML_HOME: "/nonexistent", HOME: "/nonexistent" });
 
 const HINTS: Record<string, EffectHints> = {
-  "kv:get": { readOnlyHint: true },
-  "kv:add": { readOnlyHint: false, destructiveHint: false },
-  "kv:drop": { readOnlyHint: false, destructiveHint: true },
+  "kv:get": { readOnlyHint: true, believed: true },
+  "kv:add": { readOnlyHint: false, destructiveHint: false, believed: true },
+  "kv:drop": { readOnlyHint: false, destructiveHint: true, believed: true },
 };
 
 function createDirectory(): Catalogue & { redefine(id: string): void } {

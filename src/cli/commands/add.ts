@@ -1,5 +1,6 @@
 import { environment } from "../../config/environment.ts";
 import { PmlError } from "../../base/errors.ts";
+import { trustHintsOption } from "../trust-hints-option.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
 
 export const add: Command = {
@@ -21,20 +22,27 @@ export const add: Command = {
     },
     { flags: "--header <line...>", description: "HTTP header for an address, as 'Name: value'" },
     { flags: "--cwd <folder>", description: "where the command is started" },
+    trustHintsOption,
   ],
-  async run({ args: [name = "", ...target], options }): Promise<Answer> {
+  async run(input): Promise<Answer> {
+    const { args, options } = input;
+    const [name = "", ...target] = args;
+    const { checkTrustOption, offerTrust } = await import("../hint-trust.ts");
     const { editServers } = await import("../../config/edit-config.ts");
     const { checkServerEntry } = await import("../../config/check-entry.ts");
     const entry = checkServerEntry(name, readEntry(target, options));
+    await checkTrustOption(input);
     const config = options["config"];
     const asked = typeof config === "string" ? config : undefined;
     const { file, existed, first } = editServers(asked, environment, { [name]: entry });
     const replaced = existed.length > 0;
+    const doubts = await offerTrust(input, [name]);
     return {
       data: { name, file, replaced, entry },
       text: `${replaced ? "Replaced" : "Added"} ${name} in ${file}`,
       notes: [
         "A running gateway takes it over by itself: pml servers",
+        ...doubts,
         ...(first ? ["The servers that ship with PML are used only while none is configured."] : []),
         `Undo: pml remove ${name}`,
       ],

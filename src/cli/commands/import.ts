@@ -10,6 +10,7 @@ import type { ImportResult } from "../../contract/status.ts";
 import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
+import { trustHintsOption } from "../trust-hints-option.ts";
 import { withProgress } from "../progress.ts";
 
 export const importCommand: Command = {
@@ -31,6 +32,7 @@ export const importCommand: Command = {
     { flags: "--only <name...>", description: "servers: only these" },
     { flags: "--from <path>", description: "servers: read this file as the client's" },
     { flags: "--replace", description: "servers: overwrite those of the same name that differ" },
+    trustHintsOption,
     { flags: "--name <name>", description: "server.json: the name it gets, without mcp:" },
     { flags: "--visibility <who>", description: "server.json: private (default), project, org or public" },
     { flags: "--pg <url>", description: "memory: into this PostgreSQL server instead of this PML_HOME" },
@@ -43,7 +45,7 @@ export const importCommand: Command = {
     if (record !== undefined) return importServerRecord(input, record);
     const { findServerSource, importServers } = await import("../import-servers.ts");
     const servers = await findServerSource(source, input.options);
-    if (servers !== undefined) return importServers(servers, input.options);
+    if (servers !== undefined) return importServers(servers, input);
     await checkReadable(source);
     if (input.options["dryRun"] === true) return describeFile(source);
     const result = await withProgress("Importing", input.terminal.options.quiet, () => importFile(source, input));

@@ -90,16 +90,17 @@ function createSteps(
 
 type TargetOf<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
 
-function permitUpstream(
+/** Judges the tool as its server defines it now: the definition that was found may be from an earlier day. */
+async function permitUpstream(
   { gateway, relay }: ToolCallerParts,
   target: TargetOf<"upstream">,
   call: AgentCall,
 ): Promise<void> {
   const { params, client, principal, link } = call;
+  await target.upstream.connect().catch(() => undefined); // the call itself reports it
   const asking = link.ask === undefined ? {} : { ask: link.ask };
-  return gateway.permitCall({
-    tool: target.id,
-    definition: target.definition,
+  await gateway.permitCall({
+    tool: gateway.names.resolveUpstream(target.id),
     args: (params.arguments ?? {}) as JsonObject,
     caller: { principal: principal?.id ?? OWNER, client, ...asking },
     wasAsked: relay.wasAsked(toRequest(target, call), link.ctx),

@@ -79,6 +79,14 @@ export class NameResolver {
     return { ...target, upstream };
   }
 
+  /** The tool of a server as it is now. Throws where it may not be called. */
+  resolveUpstream(id: string, name = id): OfferedTool {
+    this.#refuseHeld(id);
+    const offered = this.#parts.surface().findTool(id);
+    if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#describeUnknown("tool", name));
+    return offered;
+  }
+
   #resolveKnown(name: string): ResolvedTool {
     const surface = this.#parts.surface();
     const newName = newNameOf(name);
@@ -88,10 +96,7 @@ export class NameResolver {
       const own = newName === undefined ? served.own : withNotice(served.own, name);
       return toOwn({ ...served, own }, id, this.#parts.define(own));
     }
-    this.#refuseHeld(id);
-    const offered = surface.findTool(id);
-    if (offered === undefined) throw new ProtocolError(INVALID_PARAMS, this.#describeUnknown("tool", name));
-    const { definition, maxResultBytes } = offered;
+    const { definition, maxResultBytes } = this.resolveUpstream(id, name);
     return { kind: "upstream", id, definition, maxResultBytes, ...this.#locate(id, "tool") };
   }
 

@@ -6,6 +6,7 @@ import type { Scope } from "../../registry/scope.ts";
 import type { Db, Tx } from "../../db/client.ts";
 import type { EraVerdict } from "../connection/era-verdict.ts";
 import { contentHash } from "../../base/content-hash.ts";
+import { claimedEffect, type EffectClaims } from "../../permissions/effect.ts";
 import { dropRepeatedNames, type Offer } from "./offer.ts";
 import { findVerdict, type Verdict } from "./review-store.ts";
 
@@ -121,15 +122,22 @@ async function writeTools(
     if (old?.content_hash === newHash && old.removed_at === null) continue;
     written.push({ server, tool, hash: newHash });
     if (old === undefined || old.content_hash === newHash) continue;
-    const verdict = (await findVerdict(tx, scope, toolId, newHash)) ?? (acceptsChanges ? "accepted" : null);
+    const [before, after] = [annotationsOf(old.definition), annotationsOf(tool)];
+    const verdict = await findVerdict(tx, scope, { toolId, hash: newHash, before, after, acceptsChanges });
     const change = { toolId, oldHash: old.content_hash, newHash, verdict };
     changes.push(change);
     await insertChange(tx, scope, { ...change, before: old.definition, after: tool });
   }
   await upsertTools(tx, scope, written);
+  const isNew = ({ tool }: ToolRow): boolean => known.get(formatToolId(server, tool.name))?.removed_at !== null;
+  if (known.size > 0) await recordNew(tx, scope, written.filter(isNew));
   const removed = [...known.values()].filter((row) => row.removed_at === null && !offered.has(row.tool_id));
   for (const { tool_id } of removed) await markRemoved(tx, scope, tool_id);
   return changes;
+}
+
+function annotationsOf(definition: unknown): EffectClaims | null {
+  return (definition as Partial<Offer["tools"][number]>).annotations ?? null;
 }
 
 function readTools(tx: Tx, { org, project }: Scope, server: string) {
@@ -188,6 +196,21 @@ function toRow(scope: Scope, { server, tool, hash }: ToolRow) {
     definition: JSON.stringify(tool),
     content_hash: hash,
   };
+}
+
+/** Records tools that a known server adds or brings back: their claims count at once where it is believed. */
+async function recordNew(tx: Tx, scope: Scope, tools: readonly ToolRow[]): Promise<void> {
+  for (let start = 0; start < tools.length; start += ROWS_PER_WRITE) {
+    const rows = tools.slice(start, start + ROWS_PER_WRITE).map(({ server, tool, hash }) => ({
+      ...scope,
+      id: newId(),
+      action: "tool.add",
+      subject: formatToolId(server, tool.name),
+      outcome: claimedEffect(tool.annotations),
+      details: JSON.stringify({ hash }),
+    }));
+    await tx.insertInto("audit_log").values(rows).execute();
+  }
 }
 
 interface WrittenChange extends ToolChange {

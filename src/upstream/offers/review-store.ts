@@ -3,6 +3,8 @@ import { v7 as newId } from "uuid";
 import type { Scope } from "../../registry/scope.ts";
 import { bumpScope } from "../../registry/scope-version-store.ts";
 import type { Db, Tx } from "../../db/client.ts";
+import type { EffectClaims } from "../../permissions/effect.ts";
+import { findLowered, type LoweredEffect, type PastChange } from "./lowered-effect.ts";
 
 export type Verdict = "accepted" | "refused";
 
@@ -10,6 +12,8 @@ export type Verdict = "accepted" | "refused";
 export interface ToolFlag {
   readonly toolId: string;
   readonly state: "open" | "refused";
+  /** Set if the change lowers the claimed effect; such a tool is held whatever the policy. */
+  readonly lowered?: LoweredEffect | undefined;
 }
 
 /** A pending decision: the last accepted definition and the current one. */
@@ -20,38 +24,74 @@ export interface PendingReview extends ToolFlag {
   readonly current: unknown;
 }
 
-interface ChangeRow {
-  readonly tool_id: string;
-  readonly old_hash: string;
-  readonly new_hash: string;
-  readonly verdict: Verdict | null;
+/** A change that is not stored yet. */
+export interface NewChange extends Pick<PastChange, "hash" | "before" | "after"> {
+  readonly toolId: string;
+  /** True if the server's policy accepts changes. */
+  readonly acceptsChanges: boolean;
 }
 
-/** Finds an earlier decision on a definition: going back to an accepted one needs no review. */
-export async function findVerdict(tx: Tx, scope: Scope, toolId: string, hash: string): Promise<Verdict | null> {
-  const history = await changesOf(tx, scope)
-    .select(["tool_id", "old_hash", "new_hash", "verdict"])
-    .where("tool_id", "=", toolId)
-    .execute();
-  return verdictOn(history, hash);
-}
-
-/** The first definition of a tool counts as accepted. */
-function verdictOn(history: readonly ChangeRow[], hash: string): Verdict | null {
-  const decided = history.findLast(({ new_hash, verdict }) => new_hash === hash && verdict !== null);
+/**
+ * Decides a change without a person: going back to an accepted definition needs no review. A change that lowers the
+ * effect is accepted only if a person accepted that very definition.
+ */
+export async function findVerdict(tx: Tx, scope: Scope, change: NewChange): Promise<Verdict | null> {
+  const { toolId, hash, before, after, acceptsChanges } = change;
+  const history = (await readHistories(tx, scope, [toolId])).get(toolId) ?? [];
+  const ofPerson = history.findLast((past) => past.hash === hash && past.byPerson);
+  if (ofPerson !== undefined) return ofPerson.verdict;
+  if (findLowered([...history, { hash, before, after, verdict: null, byPerson: false }]) !== undefined) return null;
+  const decided = history.findLast((past) => past.hash === hash && past.verdict !== null);
   if (decided !== undefined) return decided.verdict;
-  return history[0]?.old_hash === hash ? "accepted" : null;
+  // The first definition of a tool counts as accepted.
+  return acceptsChanges || history[0]?.hashBefore === hash ? "accepted" : null;
 }
 
 export async function readFlags(db: Db | Tx, scope: Scope): Promise<ToolFlag[]> {
   const latest = await latestChanges(db, scope).select(["change.tool_id", "change.verdict"]).execute();
-  return latest
-    .filter(({ verdict }) => verdict !== "accepted")
-    .map(({ tool_id, verdict }) => ({ toolId: tool_id, state: verdict ?? "open" }) as ToolFlag);
+  const flagged = latest.filter(({ verdict }) => verdict !== "accepted");
+  const histories = await readHistories(
+    db,
+    scope,
+    flagged.map(({ tool_id }) => tool_id),
+  );
+  return flagged.map(({ tool_id: toolId, verdict }) => {
+    const lowered = findLowered(histories.get(toolId) ?? []);
+    return { toolId, state: verdict ?? "open", ...(lowered === undefined ? {} : { lowered }) } as ToolFlag;
+  });
+}
+
+interface StoredChange extends PastChange {
+  readonly hashBefore: string;
+}
+
+/** Reads the recorded changes of tools, the oldest first. */
+async function readHistories(
+  db: Db | Tx,
+  scope: Scope,
+  tools: readonly string[],
+): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
+  if (tools.length === 0) return new Map();
+  const rows = await changesOf(db, scope)
+    .select(["tool_id", "old_hash", "new_hash", "verdict", "reviewed_at"])
+    .select(sql<EffectClaims | null>`old_definition -> 'annotations'`.as("before"))
+    .select(sql<EffectClaims | null>`new_definition -> 'annotations'`.as("after"))
+    .where("tool_id", "in", [...tools])
+    .execute();
+  const changes = rows.map((row) => ({
+    toolId: row.tool_id,
+    hashBefore: row.old_hash,
+    hash: row.new_hash,
+    before: row.before,
+    after: row.after,
+    verdict: row.verdict,
+    byPerson: row.reviewed_at !== null,
+  }));
+  return Map.groupBy(changes, ({ toolId }) => toolId);
 }
 
 export async function readPendingReviews(db: Db, scope: Scope): Promise<PendingReview[]> {
-  const flags = new Map((await readFlags(db, scope)).map(({ toolId, state }) => [toolId, state]));
+  const flags = new Map((await readFlags(db, scope)).map((flag) => [flag.toolId, flag]));
   if (flags.size === 0) return [];
   const rows = await changesOf(db, scope)
     .select(["tool_id", "new_hash", "verdict", "old_definition", "new_definition", "seen_at"])
@@ -59,13 +99,12 @@ export async function readPendingReviews(db: Db, scope: Scope): Promise<PendingR
     .execute();
   const byTool = Map.groupBy(rows, ({ tool_id }) => tool_id);
   return [...byTool].flatMap(([toolId, history]) => {
-    const [first, last] = [history[0], history.at(-1)];
-    if (first === undefined || last === undefined) return [];
+    const [flag, first, last] = [flags.get(toolId), history[0], history.at(-1)];
+    if (flag === undefined || first === undefined || last === undefined) return [];
     // Compares with the accepted definition, not with the previous one: harmless steps can add up to harm.
     const accepted = history.findLast(({ verdict }) => verdict === "accepted");
     return {
-      toolId,
-      state: flags.get(toolId) ?? "open",
+      ...flag,
       hash: last.new_hash,
       seenAt: last.seen_at,
       accepted: accepted?.new_definition ?? first.old_definition,
@@ -91,19 +130,26 @@ export async function writeVerdict(db: Db, scope: Scope, { toolId, hash, verdict
       .where("tool_id", "=", toolId)
       .where("new_hash", "=", hash)
       .execute();
-    await tx
-      .insertInto("audit_log")
-      .values({
-        ...scope,
-        id: newId(),
-        action: "tool.review",
-        subject: toolId,
-        outcome: verdict,
-        details: JSON.stringify({ hash }),
-      })
-      .execute();
+    await writeAudit(tx, scope, { action: "tool.review", subject: toolId, outcome: verdict }, { hash });
     await bumpScope(tx, scope);
   });
+}
+
+/** Records that a person believes the hints of a server, or does so no more. */
+export async function recordTrust(db: Db, scope: Scope, server: string, trust: boolean): Promise<void> {
+  const outcome = trust ? "believed" : "doubted";
+  await writeAudit(db, scope, { action: "server.hints", subject: server, outcome }, {});
+}
+
+interface AuditedAct {
+  readonly action: "tool.review" | "server.hints";
+  readonly subject: string;
+  readonly outcome: string;
+}
+
+async function writeAudit(db: Db | Tx, scope: Scope, act: AuditedAct, details: object): Promise<void> {
+  const row = { ...scope, ...act, id: newId(), details: JSON.stringify(details) };
+  await db.insertInto("audit_log").values(row).execute();
 }
 
 function changesOf(db: Db | Tx, { org, project }: Scope) {

@@ -2,6 +2,7 @@ import { isToolOf } from "../../catalogue/tool-id.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
 import { PmlError } from "../../base/errors.ts";
+import type { LoweredEffect } from "./lowered-effect.ts";
 import { diffDefinitions, type Difference } from "./definition-diff.ts";
 import { type PendingReview, readPendingReviews, type Verdict, writeVerdict } from "./review-store.ts";
 
@@ -12,6 +13,8 @@ export interface Review {
   /** Hash of the pending definition. */
   readonly hash: string;
   readonly seenAt: string;
+  /** Set if the change lowers the effect that the tool claims. */
+  readonly lowered?: LoweredEffect | undefined;
   readonly differences: readonly Difference[];
 }
 
@@ -53,6 +56,7 @@ function concerns(toolId: string, subject: string): boolean {
   return toolId === subject || isToolOf(toolId, subject);
 }
 
-function describe({ toolId, state, hash, seenAt, accepted, current }: PendingReview): Review {
-  return { tool: toolId, state, hash, seenAt: seenAt.toISOString(), differences: diffDefinitions(accepted, current) };
+function describe({ toolId, state, hash, seenAt, lowered, accepted, current }: PendingReview): Review {
+  const differences = diffDefinitions(accepted, current);
+  return { tool: toolId, state, hash, seenAt: seenAt.toISOString(), lowered, differences };
 }
