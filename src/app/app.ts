@@ -71,7 +71,8 @@ export interface App extends AsyncDisposable {
   adopt(published: Published, name?: string): Promise<ChangeOutcome>;
   readonly suggest: Suggest;
   /** Permits or refuses a call that an agent makes itself. */
-  readonly permitCall: PermitCall;
+  /** Takes the page of an approval, whose address is known once the daemon listens. */
+  readonly createPermitCall: (approvalUrl: (id: string) => string) => PermitCall;
   readonly discovery: Discovery;
   /** Counts the indexed documents and names the evidence search has for them. */
   indexStatus(): Promise<IndexStatus>;
@@ -140,7 +141,7 @@ export async function createApp({ config, ownership, secrets, log }: AppOptions)
     upstreams,
     usage,
     permissions,
-    permitCall: createPermitCall(permissions, scope),
+    createPermitCall: (approvalUrl) => createPermitCall(permissions, scope, approvalUrl),
     results: open.use(openResults(config, client.db)),
     databaseLost: client.lost,
     logins,

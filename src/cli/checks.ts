@@ -110,7 +110,13 @@ function checkHome(home: string): Finding {
 /** Finds files with secrets that other users can read. */
 function checkSecretFiles(home: string, config: Config | undefined): Finding[] {
   const named = [config?.file, config?.secrets.keyFile].filter((file) => file !== undefined);
-  const files = [join(home, "token"), join(home, "decision-key"), secretKeyFile(home), ...named];
+  const files = [
+    join(home, "token"),
+    join(home, "decision-key"),
+    join(home, "shim-secret"),
+    secretKeyFile(home),
+    ...named,
+  ];
   return files
     .filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0)
     .map((file) => ({

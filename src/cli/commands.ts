@@ -19,6 +19,7 @@ import { approve } from "./commands/approve.ts";
 import { backup } from "./commands/backup.ts";
 import { call } from "./commands/call.ts";
 import { demo } from "./commands/demo.ts";
+import { clients } from "./commands/clients.ts";
 import { connect } from "./commands/connect.ts";
 import { curate } from "./commands/curate.ts";
 import { discover } from "./commands/discover.ts";
@@ -90,6 +91,7 @@ export const commands: readonly Command[] = [
   trust,
   hints,
   curate,
+  clients,
   login,
   logout,
   rename,

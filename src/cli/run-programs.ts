@@ -40,10 +40,10 @@ function notesOf({ logs = [], warnings }: Exclude<ExecuteAnswer, Outcome<"sugges
 }
 
 function describeApproval({ approval, workflowId }: Outcome<"approval_required">): Pick<Answer, "text" | "notes"> {
-  const { cli, reasons, url } = approval;
+  const { id, url } = approval;
   return {
-    text: `A person has to decide: ${cli}`,
-    notes: [...reasons, `or look at ${url}`, `then: pml run --continue ${workflowId ?? ""}`],
+    text: `A person has to decide: pml approve ${id}`,
+    notes: [`why: pml inbox ${id}, or look at ${url}`, `then: pml run --continue ${workflowId ?? ""}`],
   };
 }
 

@@ -45,6 +45,22 @@ export function editServers(asked: string | undefined, env: Environment, changes
   };
 }
 
+/** Adds a client to approvals.forms, or takes it out. Returns the file. */
+export function editForms(
+  asked: string | undefined,
+  env: Environment,
+  { name, allowed }: { readonly name: string; readonly allowed: boolean },
+): string {
+  const { path } = findEditableConfig(asked, env);
+  const before = readExisting(path);
+  const { approvals } = mergeConfig(parse(path, before), {}, env);
+  const others = approvals.forms.filter((each) => each !== name);
+  const text = editJson(before, ["approvals", "forms"], allowed ? [...others, name] : others);
+  mergeConfig(parse(path, text), {}, env);
+  if (text !== before) replaceFile(path, text, 0o600);
+  return path;
+}
+
 function readExisting(path: string): string {
   try {
     return readFileSync(path, "utf8");

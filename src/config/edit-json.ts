@@ -12,7 +12,9 @@ import {
 
 /** A server in a configuration file, not validated. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
-/** The key that holds the servers, and a server's name. */
+/** A value in a configuration file: a server, or a list of words. */
+type Value = ServerEntry | readonly string[];
+/** The key that holds the servers, and a server's name; or another key and one below it. */
 export type EntryPath = readonly [key: string, name: string];
 
 export function readJson(text: string): Record<string, unknown> {
@@ -29,7 +31,7 @@ export function readJson(text: string): Record<string, unknown> {
  * Sets or removes one entry. Formats new text itself, in the style of the file, because the library's formatting would
  * rewrite the surrounding text.
  */
-export function editJson(text: string, [key, name]: EntryPath, entry: ServerEntry | undefined): string {
+export function editJson(text: string, [key, name]: EntryPath, entry: Value | undefined): string {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const bare = text.trim() === "" ? "{}\n" : text.slice(mark.length);
   const tree = parseTree(bare, [], { allowTrailingComma: true });
@@ -52,10 +54,10 @@ export function setJson(text: string, path: readonly string[], value: unknown): 
 
 interface Property {
   readonly name: string;
-  readonly value: ServerEntry;
+  readonly value: Value;
 }
 
-function replaceValue(text: string, node: Node, value: ServerEntry): Edit {
+function replaceValue(text: string, node: Node, value: Value): Edit {
   const { offset, length } = node;
   return { offset, length, content: layOut(text, value, indentAt(text, offset)) };
 }
@@ -86,7 +88,7 @@ function print(text: string, { name, value }: Property, indent: string): string 
   return `${JSON.stringify(name)}: ${layOut(text, value, indent)}`;
 }
 
-function layOut(text: string, value: ServerEntry, indent: string): string {
+function layOut(text: string, value: Value, indent: string): string {
   return JSON.stringify(value, undefined, findUnit(text))
     .split("\n")
     .join(findEol(text) + indent);

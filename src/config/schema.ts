@@ -276,6 +276,10 @@ export const configSchema = z.strictObject({
         .positive()
         .default(60)
         .describe("How long a person has to decide, and how long a granted approval can be used."),
+      forms: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Clients whose forms may approve, by `pml clients allow-forms`; once, and nothing destructive."),
     })
     .prefault({})
     .describe("Approvals by a person."),

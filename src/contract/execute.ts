@@ -82,7 +82,7 @@ const plannedCall = z.object({
   recorded: z.boolean().describe("Whether an earlier run had an answer to it."),
 });
 
-const approvalNotice = z.object({ id: z.string(), tools: texts, reasons: texts, expiresAt: instant });
+const approvalNotice = z.object({ id: z.string(), tools: texts, expiresAt: instant });
 
 const identity = {
   capabilityId: z.string().optional(),
@@ -136,7 +136,7 @@ export const executeAnswer = z.discriminatedUnion("status", [
   facts.extend(outcomes.error),
   facts.extend({
     status: z.literal("approval_required"),
-    approval: approvalNotice.extend({ url: z.string(), cli: z.string() }),
+    approval: approvalNotice.extend({ url: z.string().describe("Where a person decides.") }),
     next: z.string(),
   }),
   facts.extend(outcomes.layerComplete),

@@ -23,6 +23,7 @@ import {
 import type { RouteContract } from "./route.ts";
 import { replayReport, RUN_STATES, runDetails, runSummary } from "./runs.ts";
 import {
+  clientRow,
   describedTool,
   hintTrust,
   nameReport,
@@ -299,6 +300,12 @@ const serverRoutes = {
     decisionKey: true,
     body: reviewDecision,
     answer: data(z.array(review)),
+  },
+  listClients: {
+    method: "GET",
+    path: `${API}/clients`,
+    summary: "List the clients that made calls, and whose forms may approve",
+    answer: data(z.array(clientRow)),
   },
   beginLogin: {
     method: "POST",

@@ -66,6 +66,15 @@ export const reviewDecision = z.strictObject({
 
 export const hintTrust = z.strictObject({ server: z.string().min(1), trust: z.boolean() });
 
+export const clientRow = z
+  .object({
+    name: z.string().describe("As the client calls itself."),
+    transport: z.enum(["stdio", "http"]).optional().describe("Left out: not seen since the daemon started."),
+    seenAt: instant.optional(),
+    forms: z.boolean().describe("Whether its forms may approve; over HTTP none does."),
+  })
+  .meta({ id: "Client" });
+
 export const serverName = z.strictObject({ server: z.string().min(1) });
 export const startedLogin = z.object({
   id: z.string(),

@@ -15,7 +15,7 @@ import {
 } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import type { Received } from "../contract/wire.ts";
-import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
+import { SHIM_SECRET_HEADER, STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import type { DaemonAddress, PersonAddress } from "./daemon-file.ts";
 
 const PROBE_LIMIT_MS = 2_000;
@@ -140,11 +140,12 @@ function otherVersion(address: DaemonAddress, { method, path }: RouteContract, p
   return new PmlError("daemon_version", message, { hint: "Restart the daemon: pml down && pml up", details });
 }
 
-/** Opens a raw connection that carries MCP as stdin and stdout would. */
-export function openStdio(address: DaemonAddress): Promise<Duplex> {
+/** Opens a raw connection that carries MCP as stdin and stdout would. The secret proves that a shim does. */
+export function openStdio(address: DaemonAddress, shimSecret?: string): Promise<Duplex> {
+  const proof = shimSecret === undefined ? {} : { [SHIM_SECRET_HEADER]: shimSecret };
   return new Promise((resolve, reject) => {
     const request = httpRequest(new URL(STDIO_PATH, address.url), {
-      headers: { ...authorization(address), Connection: "Upgrade", Upgrade: STDIO_UPGRADE },
+      headers: { ...authorization(address), ...proof, Connection: "Upgrade", Upgrade: STDIO_UPGRADE },
       timeout: PROBE_LIMIT_MS,
     });
     request.once("upgrade", (_response, socket, head) => {

@@ -68,6 +68,30 @@ export function ensureDecisionKey(home: string): string {
   return ensureSecret(join(home, "decision-key"));
 }
 
+/**
+ * Writes the secret by which shims prove themselves to this very daemon process. It counts until the next daemon, and
+ * stands in no configuration of a client.
+ */
+export function writeShimSecret(home: string): string {
+  const path = shimSecretFile(home);
+  const secret = randomBytes(32).toString("base64url");
+  rmSync(path, { force: true }); // the mode counts for new files only
+  writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: "wx" });
+  return secret;
+}
+
+export function readShimSecret(home: string): string | undefined {
+  try {
+    return readFileSync(shimSecretFile(home), "utf8").trim();
+  } catch {
+    return undefined; // the daemon is of an older version, or another user's
+  }
+}
+
+function shimSecretFile(home: string): string {
+  return join(home, "shim-secret");
+}
+
 /** Creates the secret once and keeps it over restarts, so that configured clients keep working. */
 function ensureSecret(path: string): string {
   try {

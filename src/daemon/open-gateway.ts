@@ -1,8 +1,10 @@
+import type { McpServerFactory } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import type { Config } from "../config/load-config.ts";
 import type { OpenKind } from "../http/metrics.ts";
 import type { Logger } from "../base/log.ts";
 import { Accounts } from "../mcp/server/accounts.ts";
+import { ConnectionForms } from "../mcp/server/connection-forms.ts";
 import { createConnections } from "../mcp/server/connections.ts";
 import { Gateway } from "../mcp/server/gateway.ts";
 import { createHttpAddresses } from "../mcp/transport/http-addresses.ts";
@@ -43,7 +45,7 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
       usage,
       results,
       settings: config,
-      permitCall: app.permitCall,
+      permitCall: app.createPermitCall(approvalUrl),
       scope,
       log,
       createOwnTools: (parts) => ({
@@ -58,8 +60,13 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
   const endpoint = createHttpAddresses((names) =>
     createHttpEndpoint({ gateway, factories: connections.createFactories(names), accounts, maxBodyBytes, log }),
   );
-  const { factory } = connections.createFactories();
-  const shims = createStdioConnections({ gateway, factory, accounts, log });
+  const createFactory = (authentic: boolean): McpServerFactory => {
+    // with `auth` the principals behind a connection are others than the person at this machine
+    const counts = authentic && config.auth === undefined;
+    const forms = counts ? new ConnectionForms(() => gateway.settings.approvals.forms) : undefined;
+    return connections.createShimFactory(forms);
+  };
+  const shims = createStdioConnections({ gateway, createFactory, accounts, log });
   const open = opening.move();
   const count = (kind: OpenKind): number => (kind === "told" ? connections.count : accounts.count(kind));
   return { gateway, shims, endpoint, count, [Symbol.dispose]: () => open.dispose() };

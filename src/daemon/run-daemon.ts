@@ -1,21 +1,21 @@
 import { collectWhenIdle } from "../base/collect-garbage.ts";
 import { fstatSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Duplex } from "node:stream";
 import { type App, createApp } from "../app/app.ts";
 import type { DaemonStatus } from "../contract/status.ts";
 import type { Config } from "../config/load-config.ts";
 import { acquireOwnership } from "../db/owner-lock.ts";
-import { createDecisionKey, type DecisionKey } from "../http/decision-key.ts";
+import { createDecisionKey, type DecisionKey, isSameSecret } from "../http/decision-key.ts";
 import { createResourceServer } from "../auth/resource-server.ts";
 import type { GuardSettings } from "../http/guard.ts";
-import { startHttpServer } from "../http/http-server.ts";
+import { type HttpServerOptions, startHttpServer } from "../http/http-server.ts";
 import { assertMayListen, hostNames, localUrl } from "../http/listen-address.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createRoutes } from "../http/routes.ts";
 import { countWaiting } from "../http/upstream-routes.ts";
 import { createLogger, type Logger } from "../base/log.ts";
-import { STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
+import { SHIM_SECRET_HEADER, STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
+import { describeClients } from "../mcp/server/describe-clients.ts";
 import { describeTools } from "../mcp/server/describe-tools.ts";
 import { reportNames } from "../catalogue/name-report.ts";
 import type { StdioConnections } from "../mcp/transport/stdio-connections.ts";
@@ -28,6 +28,7 @@ import {
   ensureToken,
   removeDaemonInfo,
   writeDaemonInfo,
+  writeShimSecret,
 } from "./daemon-file.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSecrets } from "../app/open-secrets.ts";
@@ -48,7 +49,7 @@ export interface DaemonOptions {
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   assertMayListen(config.http.host, config.auth !== undefined);
   using ownership = acquireOwnership(config.home);
-  const { token, decisionKey, secrets } = openKeys(config);
+  const { token, decisionKey, shimSecret, secrets } = openKeys(config);
   const log = openLog(config, secrets);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
@@ -71,6 +72,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       endpoint,
       resourceServer: guard.resourceServer,
       tools: () => describeTools(gateway),
+      clients: () => describeClients(gateway, config.auth === undefined),
       metrics,
       decisionKey,
       uploads: emptyUploads(config.home),
@@ -78,7 +80,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       names: () => reportNames(gateway.surface),
       stop: () => stop.resolve("pml down"),
     }),
-    upgrade: { path: STDIO_PATH, protocol: STDIO_UPGRADE, accept: (socket) => acceptShim(socket, shims) },
+    upgrade: createUpgrade(shims, shimSecret),
     onFinished: (route, status, seconds) => {
       activity.touch();
       metrics.requestFinished(route, status, seconds);
@@ -127,11 +129,20 @@ function createGuard({ config, token, log, onRefused }: GuardOptions): GuardSett
   };
 }
 
+interface Keys {
+  readonly token: string;
+  readonly decisionKey: DecisionKey;
+  readonly shimSecret: string;
+  readonly secrets: Secrets;
+}
+
 /** The gateway's own keys, which are the first secrets it knows. */
-function openKeys(config: Config): { token: string; decisionKey: DecisionKey; secrets: Secrets } {
+function openKeys(config: Config): Keys {
   const token = ensureToken(config.home);
   const personsKey = ensureDecisionKey(config.home);
-  return { token, decisionKey: createDecisionKey(personsKey), secrets: openSecrets(config, token, personsKey) };
+  const shimSecret = writeShimSecret(config.home);
+  const secrets = openSecrets(config, token, personsKey, shimSecret);
+  return { token, decisionKey: createDecisionKey(personsKey), shimSecret, secrets };
 }
 
 function openLog(config: Config, secrets: Secrets): Logger {
@@ -149,9 +160,16 @@ function emptyUploads(home: string): string {
   return folder;
 }
 
-function acceptShim(socket: Duplex, shims: StdioConnections): void {
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
-  shims.accept(socket);
+function createUpgrade(shims: StdioConnections, shimSecret: string): HttpServerOptions["upgrade"] {
+  return {
+    path: STDIO_PATH,
+    protocol: STDIO_UPGRADE,
+    accept(socket, { headers }) {
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${STDIO_UPGRADE}\r\n\r\n`);
+      const given = headers[SHIM_SECRET_HEADER];
+      shims.accept(socket, typeof given === "string" && isSameSecret(given, shimSecret));
+    },
+  };
 }
 
 async function describeApp(

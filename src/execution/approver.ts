@@ -2,7 +2,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { getCapabilityCode } from "../registry/capability.ts";
 import type { Approval } from "../permissions/approval.ts";
 import type { Effect, PermissionSet } from "../permissions/effect.ts";
-import { buildQuestion, readReply } from "../permissions/elicitation.ts";
+import { askByForm } from "../permissions/elicitation.ts";
 import { toPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { BoundPlan, Decision, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
@@ -180,8 +180,7 @@ export class Approver {
 
   /** Asks through the client; undefined if it cannot ask or the person gave no answer. */
   async #askNow(run: Run, approval: Approval, caller: RunCaller): Promise<Approval | undefined> {
-    if (caller.ask === undefined || approval.state !== "pending") return undefined;
-    const decision = readReply(await caller.ask(buildQuestion(approval)), caller.principal);
+    const decision = await askByForm(caller.form, approval, { runId: run.id, by: caller.principal });
     if (decision === undefined) return undefined;
     return (await this.#permissions.decideApproval(run.scope, approval.id, decision)).approval;
   }

@@ -47,7 +47,9 @@ export interface RunCaller {
   readonly client: string | undefined;
   /** Trace context of the request, to be passed on. */
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Present where the client can put a form before a person. */
+  /** Present where the client can put a question of a server before a person. */
   readonly ask?: AskPerson;
+  /** Present where a form of this client may approve. */
+  readonly form?: AskPerson;
   readonly onProgress?: (report: ProgressReport) => void;
 }

@@ -54,9 +54,9 @@ export function toAnswer(report: RunReport, outcome: ReportedOutcome): RunAnswer
     }
     case "waiting":
     default: {
-      const { id, tools, reasons, expiresAt } = outcome.approval;
+      const { id, tools, expiresAt } = outcome.approval;
       const asked = tools.filter(({ decision }) => decision === "ask").map(({ tool }) => tool);
-      const approval = { id, tools: asked, reasons, expiresAt: expiresAt.toISOString() };
+      const approval = { id, tools: asked, expiresAt: expiresAt.toISOString() };
       return { ...base, status: "approval_required", approval };
     }
   }

@@ -6,7 +6,7 @@ import { contentHash } from "../base/content-hash.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
-import { buildQuestion, readReply } from "../permissions/elicitation.ts";
+import { askByForm } from "../permissions/elicitation.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { BoundPlan, ToolVerdict } from "../permissions/plan.ts";
 import type { RunCaller } from "../execution/ports.ts";
@@ -15,10 +15,13 @@ import type { RunCaller } from "../execution/ports.ts";
 interface DirectCall {
   readonly tool: Pick<CatalogueTool, "id" | "contentHash" | "annotations">;
   readonly args: JsonObject;
-  readonly caller: Pick<RunCaller, "principal" | "client" | "ask">;
+  readonly caller: Pick<RunCaller, "principal" | "client" | "form">;
   /** A person was asked about this very call, before its server asked a question of its own. */
   readonly wasAsked: boolean;
 }
+
+/** The page where a person decides. */
+type ApprovalUrl = (id: string) => string;
 
 /** Resolves when the call may be made; rejects with the error the agent sees. */
 export type PermitCall = (call: DirectCall) => Promise<void>;
@@ -27,13 +30,17 @@ export type PermitCall = (call: DirectCall) => Promise<void>;
  * Applies written rules and, unless `permissions.directCalls` is `written`, the tool's effect. Clients on this machine
  * ask their users before they call a tool; those of other people may not.
  */
-export function createPermitCall(permissions: Permissions, scope: Scope): PermitCall {
+export function createPermitCall(permissions: Permissions, scope: Scope, approvalUrl: ApprovalUrl): PermitCall {
+  const askPerson = async (call: DirectCall, verdict: ToolVerdict): Promise<void> => {
+    const open = await findUndecided(permissions, scope, { call, verdict });
+    if (open !== undefined) throw waiting(open, call.tool.id, approvalUrl(open.id));
+  };
   return async (call) => {
     const verdict = await decideCall(permissions, scope, call);
     if (verdict.source.kind === "default" && permissions.directCalls === "written") return;
     if (verdict.decision === "allow") return;
     if (verdict.decision === "deny") throw denied(verdict);
-    if (!call.wasAsked) await askPerson(permissions, scope, { call, verdict });
+    if (!call.wasAsked) await askPerson(call, verdict);
   };
 }
 
@@ -54,14 +61,16 @@ function codeHashOf(tool: string): string {
   return contentHash({ directCall: tool });
 }
 
-async function askPerson(
+/** Asks, and resolves when the call may be made; with the approval where nobody has decided yet. */
+async function findUndecided(
   permissions: Permissions,
   scope: Scope,
   { call, verdict }: { readonly call: DirectCall; readonly verdict: ToolVerdict },
-): Promise<void> {
+): Promise<Approval | undefined> {
   const { args, caller } = call;
-  const { principal, client, ask } = caller;
+  const { principal, client, form } = caller;
   const tool = call.tool.id;
+  const runId = newId();
   const plan: BoundPlan = {
     principal,
     codeHash: codeHashOf(tool),
@@ -69,7 +78,7 @@ async function askPerson(
     verdict: { decision: "ask", tools: [verdict], reasons: [`${tool}: ${verdict.reason}`] },
   };
   const use = await permissions.useApproval(scope, plan);
-  if (use.kind === "used") return;
+  if (use.kind === "used") return undefined;
   if (use.kind === "refused") throw refused(use.approval);
   const { server, tool: name } = parseToolId(tool);
   const code = `return await mcp[${JSON.stringify(server)}][${JSON.stringify(name)}](args);`;
@@ -77,12 +86,13 @@ async function askPerson(
   const approval =
     use.kind === "pending"
       ? use.approval
-      : await permissions.requestApproval(scope, { ...plan, runId: newId(), intent, code, client });
-  const reply = ask && readReply(await ask(buildQuestion(approval)), principal);
-  if (reply === undefined) throw waiting(approval, tool);
+      : await permissions.requestApproval(scope, { ...plan, runId, intent, code, client });
+  const reply = await askByForm(form, approval, { runId, by: principal });
+  if (reply === undefined) return approval;
   const { approval: decided } = await permissions.decideApproval(scope, approval.id, reply);
   if (decided.state !== "approved") throw refused(decided);
   await permissions.useApproval(scope, plan);
+  return undefined;
 }
 
 function denied({ tool, reason }: ToolVerdict): PmlError {
@@ -99,9 +109,10 @@ function refused({ id, reason }: Approval): PmlError {
   });
 }
 
-function waiting({ id, expiresAt }: Approval, tool: string): PmlError {
+function waiting({ id, expiresAt }: Approval, tool: string, url: string): PmlError {
+  const until = expiresAt.toISOString();
   return new PmlError("approval_required", `A person has to decide on this call of ${tool} (${id})`, {
-    hint: `They do it with: pml approve ${id}. When they have, make the same call again, before ${expiresAt.toISOString()}`,
-    details: { approval: id, tool },
+    hint: `They decide at ${url}. When they have, make the same call again, before ${until}`,
+    details: { approval: { id, url, tools: [tool], expiresAt: until }, tool },
   });
 }

@@ -17,20 +17,20 @@ export function createDecisionKey(key: string): DecisionKey {
   const seal = (approvalId: string, until: string): string =>
     createHmac("sha256", key).update(`${approvalId}\n${until}`).digest("base64url");
   return {
-    matches: (given) => isSame(given ?? "", key),
+    matches: (given) => isSameSecret(given ?? "", key),
     ticketFor(approvalId) {
       const until = String(Date.now() + TICKET_LIFE_MS);
       return `${until}.${seal(approvalId, until)}`;
     },
     acceptsTicket(approvalId, ticket = "") {
       const [until = "", given = ""] = ticket.split(".");
-      return isSame(given, seal(approvalId, until)) && Number(until) > Date.now();
+      return isSameSecret(given, seal(approvalId, until)) && Number(until) > Date.now();
     },
   };
 }
 
 /** Compares digests, so that neither time nor length leaks. */
-function isSame(a: string, b: string): boolean {
+export function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 

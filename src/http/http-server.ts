@@ -37,7 +37,7 @@ export interface HttpServerOptions {
   readonly upgrade: {
     readonly path: string;
     readonly protocol: string;
-    readonly accept: (socket: Duplex) => void;
+    readonly accept: (socket: Duplex, request: IncomingMessage) => void;
   };
   readonly onFinished: (route: string, status: number, seconds: number) => void;
   readonly log: Logger;
@@ -198,7 +198,7 @@ async function upgrade(request: IncomingMessage, socket: Duplex, options: HttpSe
     return;
   }
   // Before Node 24.9 every upgrade ends up here.
-  if (wantsUpgrade(request, options)) options.upgrade.accept(socket);
+  if (wantsUpgrade(request, options)) options.upgrade.accept(socket, request);
   else socket.end("HTTP/1.1 400 Unknown upgrade\r\nConnection: close\r\n\r\n");
 }
 

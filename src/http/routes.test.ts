@@ -14,16 +14,17 @@ test("the server has every route of the contract with its access, and besides it
     endpoint: unused,
     resourceServer,
     tools: unused,
+    clients: unused,
     metrics: unused,
     decisionKey: unused,
     uploads: "",
     status: unused,
     names: unused,
     stop: unused,
-  }).map(({ method, path, access }) => `${method} ${path} ${access}`);
+  }).map(({ method, path, access, decisionKey = false }) => `${method} ${path} ${access} ${decisionKey}`);
   const declared = Object.values<RouteContract>(routes).map(
-    ({ method, path, access }) => `${method} ${path} ${access ?? "owner"}`,
+    ({ method, path, access, decisionKey = false }) => `${method} ${path} ${access ?? "owner"} ${decisionKey}`,
   );
-  const others = ["* /mcp principals", "GET /.well-known/oauth-protected-resource public"];
+  const others = ["* /mcp principals false", "GET /.well-known/oauth-protected-resource public false"];
   expect(served.toSorted()).toEqual([...declared, ...others].toSorted());
 });

@@ -29,6 +29,8 @@ export interface RouteOptions {
   readonly resourceServer: ResourceServer | undefined;
   /** Lists all tools that may be called. */
   readonly tools: () => Promise<Returned<typeof routes.listTools>>;
+  /** Lists the clients that made calls. */
+  readonly clients: () => Returned<typeof routes.listClients>;
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
   /** The folder of uploads that are not checked yet; a start removes the leftovers of a killed daemon. */
@@ -61,8 +63,10 @@ export function createRoutes(options: RouteOptions): Route[] {
   ];
 }
 
-function createDaemonRoutes({ app, tools, names, status, uploads, stop }: RouteOptions): Route[] {
+function createDaemonRoutes(options: RouteOptions): Route[] {
+  const { app, tools, clients, names, status, uploads, stop } = options;
   return [
+    serveData(routes.listClients, clients),
     serveData(routes.listTools, tools),
     serveData(routes.reportNames, names),
     serveData(routes.getIndex, () => app.indexStatus()),

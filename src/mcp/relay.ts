@@ -20,7 +20,7 @@ import type { PassedMeta } from "./server/trace-call.ts";
 
 /** Travels with a question and comes back with its answer, sealed. */
 export type RequestState =
-  | { readonly kind: "parked"; readonly call: string }
+  | { readonly kind: "parked"; readonly call: string; readonly connection: string }
   /** The state of a server that speaks the current protocol itself, and the call it belongs to. */
   | { readonly kind: "upstream"; readonly state: string; readonly call?: string };
 
@@ -52,6 +52,16 @@ export interface ClientLink {
 /** Reads what the connection, or in the current protocol the request itself, says about the client. */
 export type ReadClient = (ctx: ServerContext) => Pick<CurrentParams, "capabilities" | "logLevel">;
 
+type ParkedState = Extract<RequestState, { kind: "parked" }>;
+
+interface RelayParts {
+  readonly gateway: Gateway;
+  readonly codec: RequestStateCodec<RequestState>;
+  readonly readClient: ReadClient;
+  /** Tells connections apart; empty for requests of the current protocol over HTTP, which have none. */
+  readonly connection: string;
+}
+
 const ANSWER_KEY = "answer";
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
@@ -65,11 +75,13 @@ export class Relay {
   readonly #gateway: Gateway;
   readonly #codec: RequestStateCodec<RequestState>;
   readonly #readClient: ReadClient;
+  readonly #connection: string;
 
-  constructor(gateway: Gateway, codec: RequestStateCodec<RequestState>, readClient: ReadClient) {
+  constructor({ gateway, codec, readClient, connection }: RelayParts) {
     this.#gateway = gateway;
     this.#codec = codec;
     this.#readClient = readClient;
+    this.#connection = connection;
   }
 
   /** Runs a call, or resumes the one that the request answers. Resolves with its result or its next question. */
@@ -78,7 +90,7 @@ export class Relay {
     const notices = createNoticeChain(ctx);
     const outcome =
       state?.kind === "parked"
-        ? await this.#resume(state.call, ctx)
+        ? await this.#resume(state, ctx)
         : await this.#gateway.parked.start(ctx.mcpReq.signal, (question, signal) =>
             run(this.#createLink({ ctx, notices, question, signal })),
           );
@@ -125,7 +137,7 @@ export class Relay {
     return {
       ...parts,
       client,
-      ...(client.capabilities?.elicitation === undefined ? {} : { ask: parts.question }),
+      ...(canAnswer(client.capabilities ?? {}, { method: "elicitation/create" }) ? { ask: parts.question } : {}),
       ...(client.capabilities?.sampling === undefined ? {} : { sample: parts.question }),
     };
   }
@@ -142,7 +154,9 @@ export class Relay {
     };
   }
 
-  async #resume(call: string, ctx: ServerContext): Promise<ExchangeOutcome> {
+  async #resume({ call, connection }: ParkedState, ctx: ServerContext): Promise<ExchangeOutcome> {
+    if (connection !== this.#connection)
+      throw new ProtocolError(INVALID_PARAMS, "The question was put to another connection, which has to answer it");
     const answer = ctx.mcpReq.inputResponses?.[ANSWER_KEY];
     if (typeof answer !== "object" || answer === null) {
       throw new ProtocolError(INVALID_PARAMS, `The answer to the question is missing: inputResponses.${ANSWER_KEY}`);
@@ -163,7 +177,7 @@ export class Relay {
   }
 
   async #toQuestion({ call, question }: AskedOutcome, ctx: ServerContext): Promise<CallResult> {
-    const requestState = await this.#codec.mint({ kind: "parked", call }, ctx);
+    const requestState = await this.#codec.mint({ kind: "parked", call, connection: this.#connection }, ctx);
     return { ...inputRequired({ inputRequests: { [ANSWER_KEY]: toInputRequest(question) }, requestState }) };
   }
 }

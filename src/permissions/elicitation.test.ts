@@ -16,7 +16,7 @@ function approvalOf(changes: Parameters<typeof askFor>[0] = {}): Approval {
   } as Approval;
 }
 
-test("the question describes the plan and offers to remember only rememberable tools", () => {
+test("the question describes the plan and never offers to remember", () => {
   const mixed = buildQuestion(
     approvalOf({ tools: [askedTool("a:put"), askedTool("a:drop", { effect: "destructive", rememberable: false })] }),
   );
@@ -26,13 +26,11 @@ test("the question describes the plan and offers to remember only rememberable t
   expect(mixed.params.requestedSchema).toMatchObject({
     properties: {
       answer: {
-        enum: ["once", "always", "refuse"],
-        enumNames: ["Allow once", "Always allow a:put in this very program", "Refuse"],
+        enum: ["once", "refuse"],
+        enumNames: ["Allow once", "Refuse"],
       },
     },
   });
-  const fatal = buildQuestion(approvalOf({ tools: [askedTool("a:drop", { rememberable: false })] }));
-  expect(fatal.params.requestedSchema).toMatchObject({ properties: { answer: { enum: ["once", "refuse"] } } });
 });
 
 test("long programs are cut with a pointer to the full text, and invisible characters are made visible", () => {
@@ -44,10 +42,6 @@ test("long programs are cut with a pointer to the full text, and invisible chara
 
 test.each([
   [{ action: "accept", content: { answer: "once" } }, { decision: "approve" }],
-  [
-    { action: "accept", content: { answer: "always" } },
-    { decision: "approve", remember: true },
-  ],
   [
     { action: "accept", content: { answer: "refuse", reason: "no" } },
     { decision: "refuse", reason: "no" },
@@ -62,6 +56,7 @@ test.each([
   { action: "cancel" },
   { action: "accept" },
   { action: "accept", content: { answer: "yes" } },
+  { action: "accept", content: { answer: "always" } },
   { action: "decline", content: { answer: "once" } },
 ] as const)("the answer %j decides nothing", (answer) => {
   expect(readReply(answer, "a-client")).toBeUndefined();

@@ -10,12 +10,26 @@ export interface ApprovalQuestion {
 const LONGEST_CODE = 4_000;
 const LONGEST_INPUT = 1_000;
 
+/** Puts a question before a person through the client that asks, and returns the client's reply. */
+export type AskByForm = (question: ApprovalQuestion) => Promise<Record<string, unknown>>;
+
+/**
+ * Asks by a form; undefined where the form decides nothing. A form cannot be told from a client that answers itself, so
+ * it allows once, nothing destructive, and only what the asking run itself requested.
+ */
+export async function askByForm(
+  form: AskByForm | undefined,
+  approval: Approval,
+  { runId, by }: { readonly runId: string; readonly by: string },
+): Promise<ApprovalDecision | undefined> {
+  const isOwn = approval.runId === runId && approval.state === "pending";
+  if (form === undefined || !isOwn || approval.tools.some(({ effect }) => effect === "destructive")) return undefined;
+  return readReply(await form(buildQuestion(approval)), by);
+}
+
 export function buildQuestion(approval: Approval): ApprovalQuestion {
-  const remembered = approval.tools.filter(({ rememberable }) => rememberable).map(({ tool }) => tool);
-  const always = `Always allow ${toVisible(remembered.join(", "))} in this very program`;
   const choices = [
     { value: "once", name: "Allow once" },
-    ...(remembered.length === 0 ? [] : [{ value: "always", name: always }]),
     { value: "refuse", name: "Refuse" },
   ];
   const requestedSchema = {
@@ -42,6 +56,7 @@ export function readReply(reply: Readonly<Record<string, unknown>>, by: string):
   const { action, content } = reply;
   if (action !== "accept" || typeof content !== "object" || content === null) return undefined;
   const { answer, reason } = content as Record<string, unknown>;
+  if (answer === "always") return undefined; // no form offers it
   return readAnswer(answer, { by, via: "elicitation", reason });
 }
 

@@ -6,7 +6,7 @@ import { makeFolder } from "../support/databases.ts";
 import { approve } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
-import { clientKinds, connectClient } from "../support/mcp-client.ts";
+import { allowsForms, connectClient, shimKinds } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
 
@@ -42,7 +42,9 @@ describe("a program that writes", () => {
       await using connected = await connectClient(home);
       const asked = await execute(connected.client, { intent: "note something", code: WRITES });
       expect(asked).toMatchObject({ status: "approval_required", isError: false });
-      expect(asked.approval).toMatchObject({ tools: ["counting:add"], cli: `pml approve ${asked.approval?.id}` });
+      expect(asked.approval).toMatchObject({ tools: ["counting:add"] });
+      expect(asked.approval?.url).toMatch(new RegExp(`^http://127.0.0.1:\\d+/approvals/${asked.approval?.id}$`));
+      expect(JSON.stringify(asked)).not.toContain("pml approve");
       workflow = asked.workflowId;
       const still = await execute(connected.client, { continue_workflow: { workflow_id: workflow } });
       expect(still.status).toBe("approval_required");
@@ -60,26 +62,29 @@ describe("a program that writes", () => {
     expect(scene.happened()).toEqual(["add asked"]);
   });
 
-  test.each(clientKinds)("is asked about through the client, over $transport ($era)", async (kind) => {
-    await using scene = await openScene();
-    await using yes = await connectClient(scene.home.path, {
-      ...kind,
-      answer: { action: "accept", content: { answer: "once" } },
-    });
-    expect(await execute(yes.client, { code: WRITES })).toMatchObject({ status: "success", result: 1 });
-    expect(yes.questions[0]).toContain("counting:add");
-    await using no = await connectClient(scene.home.path, {
-      ...kind,
-      answer: { action: "accept", content: { answer: "refuse", reason: "not today" } },
-    });
-    const other = await execute(no.client, { code: `await mcp.counting.drop({ key: "x" })` });
-    expect(other).toMatchObject({ status: "error", error: { code: "approval_refused" } });
-    expect(other.error?.message).toContain("not today");
-    await using nobody = await connectClient(scene.home.path, { ...kind, answer: { action: "decline" } });
-    const declined = await execute(nobody.client, { code: `await mcp.counting.drop({ key: "y" })` });
-    expect(declined.status).toBe("approval_required");
-    expect(scene.happened().filter((line) => line.startsWith("drop"))).toEqual([]);
-  });
+  test.each(shimKinds)(
+    "is asked about through a client that a person allowed, over $transport ($era)",
+    async (kind) => {
+      await using scene = await openScene(allowsForms);
+      await using yes = await connectClient(scene.home.path, {
+        ...kind,
+        answer: { action: "accept", content: { answer: "once" } },
+      });
+      expect(await execute(yes.client, { code: WRITES })).toMatchObject({ status: "success", result: 1 });
+      expect(yes.questions[0]).toContain("counting:add");
+      await using no = await connectClient(scene.home.path, {
+        ...kind,
+        answer: { action: "accept", content: { answer: "refuse", reason: "not today" } },
+      });
+      const other = await execute(no.client, { code: `await mcp.counting.put({ key: "x" })` });
+      expect(other).toMatchObject({ status: "error", error: { code: "approval_refused" } });
+      expect(other.error?.message).toContain("not today");
+      await using nobody = await connectClient(scene.home.path, { ...kind, answer: { action: "decline" } });
+      const declined = await execute(nobody.client, { code: `await mcp.counting.put({ key: "y" })` });
+      expect(declined.status).toBe("approval_required");
+      expect(scene.happened().filter((line) => line.startsWith("put"))).toEqual([]);
+    },
+  );
 
   test("stops what it called elsewhere too, and nothing of that happens twice", async () => {
     await using scene = await openScene({ permissions: { allow: ["counting:add"], ask: ["counting:drop"] } });
@@ -135,7 +140,10 @@ describe("rules", () => {
   });
 
   test("[E10-FR1b] a denied tool stops the program before it runs, and inside it cannot be reached by a computed name", async () => {
-    await using scene = await openScene({ permissions: { deny: ["counting:add"], allow: ["counting:list"] } });
+    await using scene = await openScene({
+      permissions: { deny: ["counting:add"], allow: ["counting:list"] },
+      ...allowsForms,
+    });
     await using connected = await connectClient(scene.home.path, {
       answer: { action: "accept", content: { answer: "once" } },
     });

@@ -60,7 +60,7 @@ test("block: a changed tool is hidden and refused until a person accepts it, als
   expect((await runPml(["review"], options)).stdout).toBe("No tool waits for a review\n");
   await setting.redefine(POISONED);
   expect(await listsEcho(client)).toBe(false);
-  const refused = { isError: true, text: expect.stringContaining("pml review chaos:echo") };
+  const refused = { isError: true, text: expect.stringContaining("it is in their inbox") };
   for (const name of ["chaos__echo", "chaos:echo"]) expect(await call(client.client, name)).toMatchObject(refused);
   const typed = await client.client.callTool({ name: "chaos:echo", arguments: {} });
   expect(typed._meta?.["dev.pml/error"]).toMatchObject({ code: "tool_changed", id: expect.stringMatching(/^PML-E/) });

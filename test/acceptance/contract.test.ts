@@ -198,6 +198,7 @@ async function walkServers(): Promise<void> {
   await until("the change was noticed", async () => (await walk.route<unknown[]>("listReviews")).length > 0);
   await walk.route("listServers");
   await walk.route("listTools");
+  await walk.route("listClients");
   await walk.route("reportNames");
   await walk.route("trustHints", { body: { server: "chaos", trust: true } });
   await walk.route("trustHints", { body: { server: "nobody", trust: true }, status: 409 });

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CountingScene, openCountingScene } from "../support/counting-scene.ts";
 import { approve } from "../support/decide.ts";
 import { call } from "../support/gateway-home.ts";
-import { clientKinds, connectClient } from "../support/mcp-client.ts";
+import { allowsForms, clientKinds, connectClient, shimKinds } from "../support/mcp-client.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
 
 let scene: CountingScene;
 
 beforeAll(async () => {
-  scene = await openCountingScene({ permissions: { deny: ["counting:drop"], ask: ["counting:put"] } });
+  scene = await openCountingScene({ permissions: { deny: ["counting:drop"], ask: ["counting:put"] }, ...allowsForms });
 });
 
 afterAll(() => scene[Symbol.asyncDispose]());
@@ -56,23 +56,26 @@ describe("a tool that an agent calls itself", () => {
     expect(code).toBe(4);
   });
 
-  test.each(clientKinds)("is asked about through the client, over $transport ($era)", async (kind) => {
-    const before = scene.happened().length;
-    await using yes = await connectClient(scene.home.path, {
-      ...kind,
-      answer: { action: "accept", content: { answer: "once" } },
-    });
-    const key = `${kind.transport} ${kind.era}`;
-    expect(await call(yes.client, "counting__put", { key })).toMatchObject({ isError: false });
-    expect(yes.questions[0]).toContain("counting:put");
-    await using no = await connectClient(scene.home.path, {
-      ...kind,
-      answer: { action: "accept", content: { answer: "refuse", reason: "not today" } },
-    });
-    const refused = await call(no.client, "counting__put", { key: `${key} no` });
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("not today") });
-    expect(scene.happened().slice(before)).toEqual([`put ${key}`]);
-  });
+  test.each(shimKinds)(
+    "is asked about through a client that a person allowed, over $transport ($era)",
+    async (kind) => {
+      const before = scene.happened().length;
+      await using yes = await connectClient(scene.home.path, {
+        ...kind,
+        answer: { action: "accept", content: { answer: "once" } },
+      });
+      const key = `${kind.transport} ${kind.era}`;
+      expect(await call(yes.client, "counting__put", { key })).toMatchObject({ isError: false });
+      expect(yes.questions[0]).toContain("counting:put");
+      await using no = await connectClient(scene.home.path, {
+        ...kind,
+        answer: { action: "accept", content: { answer: "refuse", reason: "not today" } },
+      });
+      const refused = await call(no.client, "counting__put", { key: `${key} no` });
+      expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("not today") });
+      expect(scene.happened().slice(before)).toEqual([`put ${key}`]);
+    },
+  );
 
   test("is refused, whatever it is, while the permissions cannot be read", async () => {
     const file = join(scene.home.path, "mcp-permissions.yaml");

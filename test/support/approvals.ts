@@ -64,7 +64,7 @@ export async function openPermissions(
     home: "/nowhere",
     file: undefined,
     permissions: { allow: [], ask: [], deny: [], effects: {} },
-    approvals: { ttlMinutes: 60 },
+    approvals: { ttlMinutes: 60, forms: [] },
     scope: DEFAULT_SCOPE,
   };
   const permissions = await createPermissions({ client, events, config, pollMs });

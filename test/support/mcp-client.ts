@@ -1,4 +1,4 @@
-import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, type ElicitResult, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
 import { PML, runJson, testEnvironment } from "./pml.ts";
@@ -13,6 +13,8 @@ export interface TestClient extends AsyncDisposable {
 
 export interface ClientOptions {
   readonly transport?: "stdio" | "http";
+  /** A connection that the test opened itself, instead of a transport. */
+  readonly through?: Transport;
   /** legacy: the 2025 handshake; auto: the current protocol if the other side speaks it. */
   readonly era?: "legacy" | "auto";
   readonly env?: Readonly<Record<string, string>>;
@@ -32,9 +34,14 @@ export const clientKinds = [
   { transport: "http", era: "auto" },
 ] as const;
 
+/** The ways in which forms of a client may approve, once a person allowed them. */
+export const shimKinds = clientKinds.filter(({ transport }) => transport === "stdio");
+/** The configuration that lets forms of the test client approve. */
+export const allowsForms = { approvals: { forms: ["test-client"] } };
+
 /** An MCP client of a PML_HOME: it starts `pml mcp`, as agents' clients do, or speaks HTTP to the daemon. */
 export async function connectClient(home: string, options: ClientOptions = {}): Promise<TestClient> {
-  const { transport = "stdio", era = "legacy", env = {}, name = "test-client", answer, model } = options;
+  const { transport = "stdio", era = "legacy", env = {}, name = "test-client", answer, model, through } = options;
   const questions: string[] = [];
   const toolChanges = { count: 0 };
   const client = new Client(
@@ -55,7 +62,7 @@ export async function connectClient(home: string, options: ClientOptions = {}): 
     });
   }
   if (model !== undefined) lendModel(client, model);
-  await client.connect(transport === "stdio" ? openShim(home, env) : await openHttp(home, env));
+  await client.connect(through ?? (transport === "stdio" ? openShim(home, env) : await openHttp(home, env)));
   return { client, questions, toolChanges, [Symbol.asyncDispose]: () => client.close() };
 }
 

@@ -2,12 +2,12 @@
 import type { Client } from "@modelcontextprotocol/client";
 import type { CountingScene } from "./counting-scene.ts";
 import { execute } from "./execute.ts";
-import { connectClient, type TestClient } from "./mcp-client.ts";
+import { allowsForms, connectClient, type TestClient } from "./mcp-client.ts";
 import { Random } from "./random.ts";
 import { writeSneakyProgram } from "./sneaky-programs.ts";
 
 /** Settings of the scene: one of the tools that write is denied, the others are asked for. */
-export const sneakySettings = { permissions: { deny: ["counting:drop"] } };
+export const sneakySettings = { permissions: { deny: ["counting:drop"] }, ...allowsForms };
 /** Some programs break the primitives they wait with. */
 const options = { timeout: 2 };
 const AT_ONCE = 4;

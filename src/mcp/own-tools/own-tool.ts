@@ -18,8 +18,10 @@ export interface CallContext {
   readonly admin?: boolean | undefined;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
-  /** Puts a question before a person; absent where the client cannot. */
+  /** Puts a question of a server before a person; absent where the client cannot. */
   readonly ask?: Ask;
+  /** Puts an approval before a person; absent where no form of this client counts. */
+  readonly form?: Ask;
   /** Asks the client's own model; absent where it lends none. */
   readonly sample?: Ask;
   /** Metadata of the request, trace context included; to be passed on. */

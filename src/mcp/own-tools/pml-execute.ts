@@ -64,10 +64,12 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
   refuseTwoSources(values);
   const { continue_workflow: going, intent } = values;
   if (going !== undefined) {
+    // a form answers for the connection that was asked, and any connection may go on with a run
+    const { form: _form, ...caller } = reach.caller;
     const answer =
       going.approved === false
-        ? engine.abandonRun(scope, going.workflow_id, reach.caller)
-        : engine.continueRun(scope, going.workflow_id, reach);
+        ? engine.abandonRun(scope, going.workflow_id, caller)
+        : engine.continueRun(scope, going.workflow_id, { ...reach, caller });
     return withLinks(parts, await answer);
   }
   const request = toRequest(values, parts.findToolId);
@@ -145,14 +147,14 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
   return given === undefined && context === undefined ? undefined : { ...context, ...given };
 }
 
-/** Adds the address and the command by which a person decides. */
+/** Adds the address where a person decides. */
 export function withLinks({ approvalUrl }: Pick<ExecuteParts, "approvalUrl">, answer: RunAnswer): RunReport {
   if (answer.status !== "approval_required") return answer;
   const { id } = answer.approval;
   return {
     ...answer,
-    approval: { ...answer.approval, url: approvalUrl(id), cli: `pml approve ${id}` },
-    next: `A person has to decide. When they have, call pml_execute with continue_workflow: {"workflow_id": "${answer.workflowId ?? ""}"}.`,
+    approval: { ...answer.approval, url: approvalUrl(id) },
+    next: `A person decides at ${approvalUrl(id)}. When they have, call pml_execute with continue_workflow: {"workflow_id": "${answer.workflowId ?? ""}"}.`,
   };
 }
 

@@ -4,6 +4,6 @@ import { withoutUndefined } from "../../base/without-undefined.ts";
 import type { CallContext } from "./own-tool.ts";
 
 /** Converts the caller of a tool to the caller of a run. */
-export function toRunCaller({ principal = OWNER, admin, client, meta, ask, progress }: CallContext): RunCaller {
-  return withoutUndefined({ principal, admin, client, meta, ask, onProgress: progress }) as RunCaller;
+export function toRunCaller({ principal = OWNER, admin, client, meta, ask, form, progress }: CallContext): RunCaller {
+  return withoutUndefined({ principal, admin, client, meta, ask, form, onProgress: progress }) as RunCaller;
 }

@@ -15,8 +15,10 @@ import { mirrorStructured } from "../../gateway/results/mirror-structured.ts";
 import { OWNER } from "../../registry/scope.ts";
 import { paramHeaders } from "../../upstream/connection/param-headers.ts";
 import { callOwnTool, type MadeCall } from "../own-tools/call-own-tool.ts";
+import type { CallContext } from "../own-tools/own-tool.ts";
 import { type ClientLink, type Relay, toRefusal, toToolError } from "../relay.ts";
 import { CapabilityRefused } from "./capability-calls.ts";
+import type { ConnectionForms } from "./connection-forms.ts";
 import type { Gateway } from "./gateway.ts";
 import type { ResolvedTool } from "./resolve-names.ts";
 import type { Quota } from "./principal-limits.ts";
@@ -25,6 +27,8 @@ import { type CallTrace, traceCall } from "./trace-call.ts";
 export interface ToolCallerParts {
   readonly gateway: Gateway;
   readonly relay: Relay;
+  /** Absent where no form of this connection counts. */
+  readonly forms: ConnectionForms | undefined;
   /** Calls this connection may have under way. */
   readonly calls: Quota;
   /** The connection's protocol server. */
@@ -55,6 +59,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCaller {
   return ({ name, _meta, ...params }, ctx) =>
     traceCall("tools/call", ctx, async (trace) => {
       const client = clientName(server, ctx);
+      gateway.clients.note(client, ctx.http === undefined ? "stdio" : "http");
       const principal = principalOf(ctx.http?.authInfo);
       const answer = await relay.exchange(ctx, async (link) => {
         using places = new DisposableStack();
@@ -90,20 +95,20 @@ function createSteps(
 
 type TargetOf<Kind extends ResolvedTool["kind"]> = Extract<ResolvedTool, { kind: Kind }>;
 
+/** Leaves out the form of a client that nobody allowed to approve by one. */
+function formOf({ forms }: ToolCallerParts, { client, link }: AgentCall): Pick<CallContext, "form"> {
+  return link.ask === undefined || forms?.count(client) !== true ? {} : { form: link.ask };
+}
+
 /** Judges the tool as its server defines it now: the definition that was found may be from an earlier day. */
-async function permitUpstream(
-  { gateway, relay }: ToolCallerParts,
-  target: TargetOf<"upstream">,
-  call: AgentCall,
-): Promise<void> {
-  const { params, client, principal, link } = call;
+async function permitUpstream(parts: ToolCallerParts, target: TargetOf<"upstream">, call: AgentCall): Promise<void> {
+  const { params, client, principal } = call;
   await target.upstream.connect().catch(() => undefined); // the call itself reports it
-  const asking = link.ask === undefined ? {} : { ask: link.ask };
-  await gateway.permitCall({
-    tool: gateway.names.resolveUpstream(target.id),
+  await parts.gateway.permitCall({
+    tool: parts.gateway.names.resolveUpstream(target.id),
     args: (params.arguments ?? {}) as JsonObject,
-    caller: { principal: principal?.id ?? OWNER, client, ...asking },
-    wasAsked: relay.wasAsked(toRequest(target, call), link.ctx),
+    caller: { principal: principal?.id ?? OWNER, client, ...formOf(parts, call) },
+    wasAsked: parts.relay.wasAsked(toRequest(target, call), call.link.ctx),
   });
 }
 
@@ -125,11 +130,9 @@ function toRequest(target: TargetOf<"upstream">, { params, trace }: AgentCall): 
 }
 
 /** A tool of PML may stop to ask a person, as one of a server may. */
-async function sendOwn(
-  { gateway, server }: ToolCallerParts,
-  { own }: TargetOf<"own">,
-  { params, client, principal, link, trace }: AgentCall,
-): Promise<MadeCall> {
+async function sendOwn(parts: ToolCallerParts, { own }: TargetOf<"own">, call: AgentCall): Promise<MadeCall> {
+  const { gateway, server } = parts;
+  const { params, client, principal, link, trace } = call;
   await gateway.usage.introduce(principal);
   const structured = (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
   const { signal, notices, ask, sample } = link;
@@ -140,6 +143,7 @@ async function sendOwn(
     signal,
     progress: notices.progress,
     ...(ask === undefined ? {} : { ask }),
+    ...formOf(parts, call),
     ...(sample === undefined ? {} : { sample }),
     meta: trace.meta._meta,
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   createRequestStateCodec,
   type McpServer,
@@ -6,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { principalOf } from "../../auth/caller.ts";
 import type { Accounts } from "./accounts.ts";
+import type { ConnectionForms } from "./connection-forms.ts";
 import type { Gateway, ListKind } from "./gateway.ts";
 import { createGatewayServer } from "./gateway-server.ts";
 import type { RequestState } from "../relay.ts";
@@ -15,6 +17,8 @@ import type { Surface, ToolNames } from "../../catalogue/surface.ts";
 export interface Connections extends Disposable {
   /** Lists tools under the given names, by default as configured. */
   createFactories(names?: ToolNames): ServerFactories;
+  /** Builds the server of a shim; the forms are those of its one connection. */
+  createShimFactory(forms: ConnectionForms | undefined): McpServerFactory;
   readonly count: number;
 }
 
@@ -46,23 +50,28 @@ export function createConnections({ gateway, accounts, secret }: ConnectionsOpti
       open.set(server, gateway.surface);
     }
   });
+  const parts = { gateway, accounts, codec };
+  const keep = (server: McpServer): McpServer => {
+    open.set(server, gateway.surface);
+    const { onclose } = server.server;
+    server.server.onclose = () => {
+      onclose?.();
+      open.delete(server);
+    };
+    return server;
+  };
   return {
     get count() {
       return open.size;
     },
     createFactories: (names) => ({
-      requestFactory: () => createGatewayServer({ gateway, accounts, names, codec }),
-      factory() {
-        const server = createGatewayServer({ gateway, accounts, names, codec });
-        open.set(server, gateway.surface);
-        const { onclose } = server.server;
-        server.server.onclose = () => {
-          onclose?.();
-          open.delete(server);
-        };
-        return server;
-      },
+      requestFactory: () => createGatewayServer({ ...parts, names, connection: "" }),
+      factory: () => keep(createGatewayServer({ ...parts, names, connection: randomUUID() })),
     }),
+    createShimFactory(forms) {
+      const connection = randomUUID();
+      return () => keep(createGatewayServer({ ...parts, names: undefined, forms, connection }));
+    },
     [Symbol.dispose]: stop,
   };
 }

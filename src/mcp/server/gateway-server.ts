@@ -16,6 +16,7 @@ import { findHeaderParams } from "../../upstream/connection/param-headers.ts";
 import { noValidation } from "../../upstream/connection/no-validation.ts";
 import { principalOf } from "../../auth/caller.ts";
 import type { Accounts } from "./accounts.ts";
+import type { ConnectionForms } from "./connection-forms.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Quota } from "./principal-limits.ts";
 import { paginate } from "./paginate.ts";
@@ -33,12 +34,17 @@ export interface GatewayServerOptions {
   /** How tools are named in lists; by default as configured. */
   readonly names: ToolNames | undefined;
   readonly codec: RequestStateCodec<RequestState>;
+  /** Absent where no form of this connection counts as an answer of a person. */
+  readonly forms?: ConnectionForms | undefined;
+  /** Tells connections apart; empty for a single request. */
+  readonly connection: string;
 }
 
 /** Shared by the handlers of one connection. */
 interface HandlerParts {
   readonly gateway: Gateway;
   readonly relay: Relay;
+  readonly forms: ConnectionForms | undefined;
   /** Limits the calls under way. */
   readonly calls: Quota;
 }
@@ -68,7 +74,8 @@ class GatewayServer extends McpServer {
 }
 
 /** Creates the protocol server of one connection, session or request; it is cheap. */
-export function createGatewayServer({ gateway, accounts, names, codec }: GatewayServerOptions): McpServer {
+export function createGatewayServer(options: GatewayServerOptions): McpServer {
+  const { gateway, accounts, names, codec, forms, connection } = options;
   const mcp = new GatewayServer(
     gateway,
     { name: "pml", title: "Procedural Memory Layer", version },
@@ -92,8 +99,8 @@ export function createGatewayServer({ gateway, accounts, names, codec }: Gateway
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
     },
   );
-  const relay = new Relay(gateway, codec, createClientReader(mcp));
-  const serving = { gateway, relay, calls: accounts.quota("concurrentRequests") };
+  const relay = new Relay({ gateway, codec, connection, readClient: createClientReader(mcp) });
+  const serving = { gateway, relay, forms, calls: accounts.quota("concurrentRequests") };
   handleLists(mcp, gateway, names);
   handleTools(mcp, serving);
   handlePrompts(mcp, serving);

@@ -10,6 +10,7 @@ import { CapabilityCalls, type StandardLibrary } from "./capability-calls.ts";
 import { listedDefinition, type OwnTool } from "../own-tools/own-tool.ts";
 import type { OwnToolParts, OwnTools } from "../own-tools/own-tools.ts";
 import { ParkedCalls } from "../parked-calls.ts";
+import { SeenClients } from "./seen-clients.ts";
 import { NameResolver, type ServedTool } from "./resolve-names.ts";
 import { buildSurface, type Surface, type SurfaceSettings, type ToolNames } from "../../catalogue/surface.ts";
 
@@ -17,6 +18,8 @@ import { buildSurface, type Surface, type SurfaceSettings, type ToolNames } from
 export interface GatewaySettings {
   readonly gateway: SurfaceSettings;
   readonly results: { readonly maxBytes: number; readonly ttlSeconds: number };
+  /** Names of the clients whose forms may approve. */
+  readonly approvals: { readonly forms: readonly string[] };
 }
 
 export interface GatewayOptions {
@@ -49,6 +52,7 @@ export class Gateway implements Disposable {
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
+  readonly clients = new SeenClients();
   readonly names: NameResolver;
   readonly #catalogue: Catalogue;
   readonly #core: readonly OwnTool[];

@@ -121,7 +121,7 @@ export class NameResolver {
     const held = this.#parts.surface().withheld.find((each) => each.held && each.id === tool);
     if (held === undefined) return;
     throw new PmlError("tool_changed", `The tool ${tool} is not offered: ${held.reason}`, {
-      hint: `A person has to look at it: pml review ${tool}`,
+      hint: "A person has to look at it first; it is in their inbox",
       details: { tool },
     });
   }

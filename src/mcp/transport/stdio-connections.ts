@@ -10,27 +10,29 @@ import { GOODBYE } from "./stdio-bridge.ts";
 
 export interface StdioConnections extends AsyncDisposable {
   readonly count: number;
-  accept(socket: Duplex): void;
+  /** `authentic`: the shim has proved that it is one. */
+  accept(socket: Duplex, authentic: boolean): void;
 }
 
 export interface StdioConnectionsOptions {
   readonly gateway: Gateway;
-  readonly factory: McpServerFactory;
+  /** Makes the factory for one connection. */
+  readonly createFactory: (authentic: boolean) => McpServerFactory;
   readonly accounts: Accounts;
   readonly log: Logger;
 }
 
 /** Connections of clients through a shim: each socket carries its stdin and stdout. */
 export function createStdioConnections(options: StdioConnectionsOptions): StdioConnections {
-  const { gateway, factory, accounts, log } = options;
+  const { gateway, createFactory, accounts, log } = options;
   const open = new Map<Duplex, () => Promise<void>>();
   return {
     get count() {
       return open.size;
     },
-    accept(socket) {
+    accept(socket, authentic) {
       const transport = new LineTransport(socket);
-      const handle = serveStdio(serveOn(gateway, factory), {
+      const handle = serveStdio(serveOn(gateway, createFactory(authentic)), {
         transport,
         maxSubscriptions: Number.POSITIVE_INFINITY, // counted below, where a refusal names the configuration key
         onerror: (error) => log.debug({ error: error.message }, "stdio connection"),
