@@ -1,5 +1,5 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Scope } from "../registry/scope.ts";
+import { OWNER, type Scope } from "../registry/scope.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Db } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
@@ -38,7 +38,7 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
     findTool: (id) => tools.findById(id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
     nearness: (text, others) => discovery.nearness(text, others),
-    readCapabilities: (ids) => readKnownCapabilities(db, scope, ids),
+    readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
     readOutputSchemas: (ids) => readOutputSchemas(db, scope, ids),
     readEdges: (ids) => readEdges(db, scope, ids),
     runAbove: config.discovery.runAbove,

@@ -1,4 +1,5 @@
 import { ERRORS } from "./error-kinds.ts";
+import { stripInvisible } from "./visible.ts";
 
 export { ERRORS, EXIT } from "./error-kinds.ts";
 
@@ -19,9 +20,10 @@ export class PmlError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, { hint, details, cause }: ErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+    // Messages quote names and texts of others; nothing in them may hide.
+    super(stripInvisible(message), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.hint = hint;
+    this.hint = hint === undefined ? undefined : stripInvisible(hint);
     this.details = details ?? {};
   }
 }

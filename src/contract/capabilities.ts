@@ -19,6 +19,7 @@ const listed = z.object({
   id: z.string(),
   name: z.string(),
   callName: z.string(),
+  author: z.string().optional().describe("Whose words these are, if not yours."),
   description: z.string(),
   namespace: z.string(),
   version: z.number(),

@@ -50,6 +50,7 @@ const foundThing = z.object({
   name: z.string(),
   callName: z.string().describe("The name to call it by."),
   score: z.number().describe("Probability that this is what was asked for."),
+  author: z.string().optional().describe("Whose words these are, if not yours."),
   description: z.string().optional().describe("Left out with detail: names."),
   why: why.optional(),
   warnings: texts.optional().describe("Failures in contexts like this one."),

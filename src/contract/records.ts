@@ -118,6 +118,7 @@ export const recordBrief = z.object({
   id: z.string(),
   fqdn: z.string(),
   display_name: z.string(),
+  author: z.string().optional().describe("Whose words these are, if not yours."),
   description: z.string(),
   version: z.union([z.number(), z.string()]).describe("A number; of an MCP server the version it gives itself."),
   version_tag: z.string().nullable(),

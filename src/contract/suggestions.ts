@@ -19,6 +19,7 @@ const toolSuggestion = z.object({
 const capabilitySuggestion = z.object({
   ...found,
   name: z.string(),
+  author: z.string().optional().describe("Whose words these are, if not yours."),
   description: z.string(),
   parameters: jsonSchema,
   toolsUsed: texts,

@@ -1,8 +1,10 @@
 import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
-import type { Scope } from "../registry/scope.ts";
+import type { Asker, Scope } from "../registry/scope.ts";
+import { foreignAuthor } from "../registry/visibility.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { stripInvisible } from "../base/visible.ts";
 
 interface TallyRow {
   readonly subject: string;
@@ -101,8 +103,8 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     id: row.id,
     name: row.display_name,
     namespace: row.namespace,
-    description: row.description ?? "",
-    tags: row.tags,
+    description: stripInvisible(row.description ?? ""),
+    tags: row.tags.map(stripInvisible),
     parameters: row.parameters_schema ?? {},
     owner: row.owner ?? undefined,
   }));
@@ -111,6 +113,8 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
 /** Details of a capability in search results. */
 export interface FoundCapability {
   readonly id: string;
+  /** Set if somebody else than the reader made it. */
+  readonly author: string | undefined;
   readonly code: string | null;
   readonly source: unknown;
   readonly parameters: JsonSchema;
@@ -123,12 +127,13 @@ export interface FoundCapability {
 
 export async function readFoundCapabilities(
   db: Db,
-  { org, project }: Scope,
+  { scope: { org, project }, principal }: Asker,
   ids: readonly string[],
 ): Promise<Map<string, FoundCapability>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{
     id: string;
+    author: string | null;
     code_snippet: string | null;
     source: unknown;
     parameters_schema: JsonSchema | null;
@@ -138,7 +143,7 @@ export async function readFoundCapabilities(
     total_latency_ms: number | null;
     output: JsonSchema | null;
   }>`
-    SELECT r.id, v.code_snippet, v.source, v.parameters_schema, v.tools_used, s.usage_count, s.success_count,
+    SELECT r.id, ${foreignAuthor({ principal })} AS author, v.code_snippet, v.source, v.parameters_schema, v.tools_used, s.usage_count, s.success_count,
       s.total_latency_ms, o.schema AS output
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
@@ -150,6 +155,7 @@ export async function readFoundCapabilities(
       row.id,
       {
         id: row.id,
+        author: row.author === null ? undefined : stripInvisible(row.author),
         code: row.code_snippet,
         source: row.source,
         parameters: row.parameters_schema ?? {},

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../registry/scope.ts";
+import { OWNER, type Scope } from "../registry/scope.ts";
 import { bumpScope } from "../registry/scope-version-store.ts";
 import type { Db } from "../db/client.ts";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
@@ -159,7 +159,7 @@ function suggesting(db: Db, discovery: Discovery): Suggest {
     findTool: (id) => tools.find((tool) => tool.id === id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
     nearness: (text, others) => discovery.nearness(text, others),
-    readCapabilities: (ids) => readKnownCapabilities(db, scope, ids),
+    readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
     readOutputSchemas: () => Promise.resolve(new Map()),
     readEdges: (ids) => readEdges(db, scope, ids),
     runAbove: 0.95,

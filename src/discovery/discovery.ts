@@ -1,4 +1,4 @@
-import type { Scope } from "../registry/scope.ts";
+import { OWNER, type Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import type { Logger } from "../base/log.ts";
@@ -98,8 +98,11 @@ export class Discovery implements AsyncDisposable {
   }
 
   /** Reads details of found capabilities. */
-  describeCapabilities(scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<string, FoundCapability>> {
-    return readFoundCapabilities(this.#options.db, scope, ids);
+  describeCapabilities(
+    { scope, principal = OWNER }: Viewer,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, FoundCapability>> {
+    return readFoundCapabilities(this.#options.db, { scope, principal }, ids);
   }
 
   async status(viewer: Viewer): Promise<IndexStatus> {

@@ -1,15 +1,19 @@
 import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { StaticStructure } from "../analysis/structure.ts";
-import type { Scope } from "../registry/scope.ts";
+import type { Asker } from "../registry/scope.ts";
+import { foreignAuthor } from "../registry/visibility.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { stripInvisible } from "../base/visible.ts";
 import type { Tally } from "./track-record.ts";
 
 /** A capability with its statistics and past intents, for suggestions. */
 export interface KnownCapability {
   readonly id: string;
   readonly name: string;
+  /** Set if somebody else than the reader made it. */
+  readonly author: string | undefined;
   readonly description: string;
   readonly parameters: JsonSchema;
   readonly toolsUsed: readonly string[];
@@ -30,13 +34,14 @@ const INTENTS_KEPT = 20;
 
 export async function readKnownCapabilities(
   db: Db,
-  { org, project }: Scope,
+  { scope: { org, project }, principal }: Asker,
   ids: readonly string[],
 ): Promise<KnownCapability[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{
     id: string;
     display_name: string;
+    author: string | null;
     description: string | null;
     parameters_schema: JsonSchema | null;
     tools_used: string[];
@@ -49,7 +54,7 @@ export async function readKnownCapabilities(
     path: string[] | null;
     intents: string[];
   }>`
-    SELECT r.id, r.display_name, r.description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
+    SELECT r.id, r.display_name, ${foreignAuthor({ principal })} AS author, r.description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
       t.uses, t.successes, o.schema AS output,
       (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
         ORDER BY count DESC, path_key LIMIT 1) AS path,
@@ -66,7 +71,8 @@ export async function readKnownCapabilities(
   return rows.map((row) => ({
     id: row.id,
     name: row.display_name,
-    description: row.description ?? "",
+    author: row.author === null ? undefined : stripInvisible(row.author),
+    description: stripInvisible(row.description ?? ""),
     parameters: row.parameters_schema ?? {},
     toolsUsed: row.tools_used,
     usageCount: row.usage_count ?? 0,

@@ -66,7 +66,10 @@ export interface SuggestSources {
   /** Cosines of a text with others. */
   readonly nearness: (text: string, others: readonly string[]) => readonly number[];
   readonly findTool: (id: string) => SuggestedTool | undefined;
-  readonly readCapabilities: (ids: readonly string[]) => Promise<readonly KnownCapability[]>;
+  readonly readCapabilities: (
+    principal: string | undefined,
+    ids: readonly string[],
+  ) => Promise<readonly KnownCapability[]>;
   /** Inferred result schemas of tools that declare none. */
   readonly readOutputSchemas: (ids: readonly string[]) => Promise<ReadonlyMap<string, JsonSchema>>;
   readonly readEdges: (ids: readonly string[]) => Promise<readonly EdgeStatistics[]>;
@@ -91,7 +94,7 @@ export function createSuggest(sources: SuggestSources): Suggest {
       search(intent, { ...options, accept: ({ kind }) => kind === "capability" }),
     ]);
     const tools = await describeTools(sources, foundTools.ranked);
-    const capabilities = await rankCapabilities(sources, intent, foundCapabilities.ranked);
+    const capabilities = await rankCapabilities(sources, request, foundCapabilities.ranked);
     const [best] = capabilities;
     const suggestedDag = await suggestPlan(sources, { tools, best, given: given ?? {} });
     const problem = given === undefined ? "" : whyNot(best, given, sources.runAbove);
@@ -144,10 +147,10 @@ interface RankedCapability {
 /** Ranks by similarity to past intents, which predicts better than any description. */
 async function rankCapabilities(
   sources: SuggestSources,
-  intent: string,
+  { intent, principal }: SuggestionRequest,
   ranked: readonly Ranked[],
 ): Promise<RankedCapability[]> {
-  const known = await sources.readCapabilities(recordIdsIn(ranked.map(({ document }) => document.id)));
+  const known = await sources.readCapabilities(principal, recordIdsIn(ranked.map(({ document }) => document.id)));
   const near = known.map((each) => ({
     known: each,
     nearness: Math.max(0, ...sources.nearness(intent, each.intents)),

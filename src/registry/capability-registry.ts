@@ -83,7 +83,7 @@ export class CapabilityRegistry implements Registry {
     const found = await getRecord(db, asker, reference);
     const version = await versionOf(db, found, found.reference.specifier);
     const warning = aliasWarning(found);
-    const record = await readRecord(db, found.scope.org, { id: found.id, version });
+    const record = await readRecord(db, { ...asker, org: found.scope.org }, { id: found.id, version });
     return { ...record, ...(warning === undefined ? {} : { warning }) };
   }
 
@@ -217,7 +217,7 @@ export class CapabilityRegistry implements Registry {
     const isSelfPraise = success && author === principal;
     if (principal === OWNER) await countUse(db, scope.org, { id, success, latencyMs });
     else if (!isSelfPraise) await countVerdict(db, scope.org, { id, principal, success, latencyMs });
-    return readRecord(db, scope.org, { id });
+    return readRecord(db, { principal, org: scope.org }, { id });
   }
 
   /** Checks the name before the program runs. */
@@ -294,8 +294,8 @@ export class CapabilityRegistry implements Registry {
   }
 }
 
-async function done(tx: Tx, { scope }: Asker, id: string, warnings: readonly string[] = []): Promise<ChangeOutcome> {
-  return { record: await readRecord(tx, scope.org, { id }), warnings };
+async function done(tx: Tx, asker: Asker, id: string, warnings: readonly string[] = []): Promise<ChangeOutcome> {
+  return { record: await readRecord(tx, { ...asker, org: asker.scope.org }, { id }), warnings };
 }
 
 /** The shortest name that resolves to the capability from the caller's scope. */

@@ -3,6 +3,7 @@ import { v7 as newId } from "uuid";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { stripInvisible } from "../base/visible.ts";
 import { authorId, introduceAgent } from "./author-store.ts";
 import {
   type CachePolicy,
@@ -156,7 +157,7 @@ function toCapability(row: CapabilityRow): Capability {
     parameters: row.parameters_schema,
     structure: toStructure(row.structure),
     toolsUsed: row.tools_used,
-    description: row.description ?? undefined,
+    description: row.description === null ? undefined : stripInvisible(row.description),
     cachePolicy: row.cache_policy ?? "none",
     ttlSeconds: row.ttl_seconds ?? undefined,
     pins: row.pins ?? {},

@@ -4,6 +4,8 @@ import type { JsonSchema } from "../base/json.ts";
 export interface ListedCapability {
   readonly name: string;
   readonly description: string | undefined;
+  /** Set if somebody else than the reader wrote it. */
+  readonly author: string | undefined;
   readonly parameters: JsonSchema;
   /** Schema inferred from its results so far. */
   readonly output: JsonSchema | undefined;

@@ -2,13 +2,15 @@ import { CAPABILITY_PREFIX } from "../catalogue/tool-id.ts";
 import { sql } from "kysely";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { stripInvisible } from "../base/visible.ts";
 import type { ListedCapability, ListingChoice } from "./listed-capability.ts";
 import type { Asker } from "./scope.ts";
-import { visibleTo } from "./visibility.ts";
+import { foreignAuthor, visibleTo } from "./visibility.ts";
 
 interface ListedRow {
   display_name: string;
   description: string | null;
+  author: string | null;
   parameters_schema: JsonSchema | null;
   output: JsonSchema | null;
   tools: string[] | null;
@@ -21,7 +23,8 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
   const { org, project } = asker.scope;
   const isPinned = sql`r.display_name = ANY(${[...pinned]}::text[])`;
   const named = sql`
-    SELECT r.org, r.project, r.id, r.version, r.display_name, r.description, s.usage_count, ${isPinned} AS pinned
+    SELECT r.org, r.project, r.id, r.version, r.display_name, r.description, s.usage_count, ${isPinned} AS pinned,
+      ${foreignAuthor(asker)} AS author
     FROM capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND r.display_name NOT LIKE 'unnamed\\_%' AND ${visibleTo(asker)}`;
@@ -41,7 +44,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
       FROM reach JOIN capability_versions v ON v.org = ${org} AND v.record_id = reach.id AND v.version = reach.version
         LEFT JOIN LATERAL unnest(v.tools_used) AS tool ON true
       GROUP BY reach.root)
-    SELECT c.display_name, c.description, v.parameters_schema, o.schema AS output, reached.tools, reached.dynamic, c.usage_count
+    SELECT c.display_name, c.description, c.author, v.parameters_schema, o.schema AS output, reached.tools, reached.dynamic, c.usage_count
     FROM chosen c
     JOIN capability_versions v ON v.org = c.org AND v.record_id = c.id AND v.version = c.version
     JOIN reached ON reached.root = c.id
@@ -49,7 +52,8 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
     ORDER BY c.pinned DESC, c.usage_count DESC, c.display_name`.execute(db);
   return rows.map((row) => ({
     name: row.display_name,
-    description: row.description ?? undefined,
+    description: row.description === null ? undefined : stripInvisible(row.description),
+    author: row.author === null ? undefined : stripInvisible(row.author),
     parameters: row.parameters_schema ?? {},
     output: row.output?.["type"] === "object" ? row.output : undefined,
     tools: row.tools ?? [],

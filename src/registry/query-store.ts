@@ -61,7 +61,7 @@ export async function queryRecords(
       SELECT * FROM (${sql.join(best, sql` UNION ALL `)}) AS best
       ORDER BY sort_key ${direction}, id ${direction} LIMIT ${limit + 1} OFFSET ${offset})
     SELECT details.*, page.sort_key::text AS sort_key FROM page
-    JOIN LATERAL (${selectRecords()} WHERE r.org = page.org AND r.id = page.id) AS details ON true
+    JOIN LATERAL (${selectRecords(asker)} WHERE r.org = page.org AND r.id = page.id) AS details ON true
     ORDER BY page.sort_key ${direction}, page.id ${direction}`.execute(db);
   const kept = rows.slice(0, limit);
   const last = rows.length > limit ? kept.at(-1) : undefined;

@@ -2,9 +2,12 @@ import { type RawBuilder, sql } from "kysely";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
+import { stripInvisible } from "../base/visible.ts";
 import { type CachePolicy, type CapabilitySource, type CapabilityState, toStructure } from "./capability.ts";
 import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing } from "./record.ts";
 import type { Visibility } from "./record-words.ts";
+import type { Asker } from "./scope.ts";
+import { foreignAuthor } from "./visibility.ts";
 
 interface VersionColumns {
   source_kind: "code" | "dag" | "tool" | "server";
@@ -44,6 +47,7 @@ interface RecordRow extends VersionColumns {
   parent_id: string | null;
   forked_from_fqdn: string | null;
   creator: string | null;
+  author: string | null;
   created_at: Date;
   updater: string | null;
   updated_at: Date;
@@ -63,8 +67,11 @@ const RECORD_COLUMNS = sql`r.id, r.record_type, r.fqdn, r.display_name, r.org, r
   r.parent_id, r.forked_from_fqdn, coalesce(c.name, r.created_by::text) AS creator, r.created_at, coalesce(u.name, r.updated_by::text) AS updater, r.updated_at, r.archived_at`;
 
 /** Selects records as `r`, the given (or current) version as `v` and usage statistics as `s`. */
-export function selectRecords(version: RawBuilder<unknown> = sql`r.version`): RawBuilder<RecordRow> {
-  return sql<RecordRow>`SELECT ${RECORD_COLUMNS} FROM capability_records r
+export function selectRecords(
+  reader: Pick<Asker, "principal">,
+  version: RawBuilder<unknown> = sql`r.version`,
+): RawBuilder<RecordRow> {
+  return sql<RecordRow>`SELECT ${RECORD_COLUMNS}, ${foreignAuthor(reader)} AS author FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = ${version}
     LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     LEFT JOIN principals c ON c.org = r.org AND c.id = r.created_by
@@ -73,11 +80,11 @@ export function selectRecords(version: RawBuilder<unknown> = sql`r.version`): Ra
 
 export async function readRecord(
   db: Db | Tx,
-  org: string,
+  { principal, org }: { readonly principal: string; readonly org: string },
   { id, version }: { readonly id: string; readonly version?: number },
 ): Promise<CapabilityRecord> {
   const { rows } = await sql<RecordRow>`
-    ${selectRecords(version === undefined ? undefined : sql`${version}::integer`)}
+    ${selectRecords({ principal }, version === undefined ? undefined : sql`${version}::integer`)}
     WHERE r.org = ${org} AND r.id = ${id}`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error(`record ${id} does not exist`);
@@ -104,7 +111,7 @@ export async function readVersions(db: Db, org: string, id: string): Promise<Cap
     ...toVersionParts(row),
     sourceHash: row.source_hash,
     structure: toStructure(row.structure),
-    changeSummary: row.change_summary ?? undefined,
+    changeSummary: row.change_summary === null ? undefined : stripInvisible(row.change_summary),
     createdBy: row.creator ?? OWNER_NAME,
     createdAt: row.created_at,
   }));
@@ -165,8 +172,8 @@ export function toRecord(row: RecordRow): CapabilityRecord {
     state: row.state,
     health: row.health,
     visibility: row.visibility,
-    description: row.description ?? undefined,
-    tags: row.tags,
+    description: row.description === null ? undefined : stripInvisible(row.description),
+    tags: row.tags.map(stripInvisible),
     routing: row.routing ?? undefined,
     cachePolicy: row.cache_policy ?? "none",
     ttlSeconds: row.ttl_seconds ?? undefined,
@@ -180,6 +187,7 @@ export function toRecord(row: RecordRow): CapabilityRecord {
     parentId: row.parent_id ?? undefined,
     forkedFrom: row.forked_from_fqdn ?? undefined,
     createdBy: row.creator ?? OWNER_NAME,
+    author: row.author === null ? undefined : stripInvisible(row.author),
     createdAt: row.created_at,
     updatedBy: row.updater ?? OWNER_NAME,
     updatedAt: row.updated_at,

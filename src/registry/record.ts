@@ -46,6 +46,8 @@ export interface CapabilityRecord {
   readonly forkedFrom: string | undefined;
   /** Name of a principal, or of the agent that had the owner's token; `local` is the owner in person. */
   readonly createdBy: string;
+  /** Short name of its creator, for a reader who is somebody else. */
+  readonly author: string | undefined;
   readonly createdAt: Date;
   readonly updatedBy: string;
   readonly updatedAt: Date;

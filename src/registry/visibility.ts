@@ -7,3 +7,18 @@ export function visibleTo({ scope, principal }: Asker): RawBuilder<boolean> {
   return sql<boolean>`(r.visibility = 'public' OR r.org = ${scope.org}
     AND (r.visibility = 'org' OR r.project = ${scope.project} AND ${own}))`;
 }
+
+const LONGEST_AUTHOR = 40;
+
+/**
+ * SQL expression for the author of the record `r` if that is not the reader, whose agents count as the owner: readers
+ * are told whose words they read.
+ */
+export function foreignAuthor({ principal }: Pick<Asker, "principal">): RawBuilder<string | null> {
+  const nameOf = (condition: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`(SELECT left(split_part(p.name, ' (', 1), ${LONGEST_AUTHOR}::integer) FROM principals p
+      WHERE p.org = r.org AND p.id = r.created_by AND ${condition})`;
+  if (principal === OWNER) return sql<string | null>`${nameOf(sql`p.kind <> 'agent'`)}`;
+  return sql<string | null>`CASE WHEN r.created_by IS DISTINCT FROM ${principal}::uuid
+    THEN coalesce(${nameOf(sql`true`)}, ${OWNER}) END`;
+}

@@ -18,24 +18,32 @@ export interface Principals {
 
 export const ADMIN_SCOPE = "pml:admin";
 
+interface SceneOptions {
+  readonly config?: Record<string, unknown>;
+  /** Content of the file of a scripted server, which then is behind the gateway as well. */
+  readonly script?: object;
+}
+
 /** Shares one gateway in front of a counting server between the tests of a file. */
-export function sharePrincipals(config: Record<string, unknown> = {}): () => Principals {
+export function sharePrincipals({ config = {}, script }: SceneOptions = {}): () => Principals {
   const stack = new AsyncDisposableStack();
   let scene: Principals;
   beforeAll(async () => {
     const work = stack.use(await makeFolder());
     const file = join(work.path, "calls.txt");
     writeFileSync(file, "");
+    const told = join(work.path, "script.json");
+    writeFileSync(told, JSON.stringify(script ?? {}));
     const gateway = stack.use(
       await startRemoteGateway(
-        { counting: servers.counting(file) },
+        { counting: servers.counting(file), ...(script === undefined ? {} : { scripted: servers.scripted(told) }) },
         {
           config: { permissions: { allow: ["counting:*"] }, ...config },
           auth: { adminScope: ADMIN_SCOPE },
         },
       ),
     );
-    await gateway.home.ready("counting");
+    await gateway.home.ready("counting", ...(script === undefined ? [] : ["scripted"]));
     const as = async (sub: string, scope = "mcp"): Promise<Client> =>
       stack.use(await gateway.connect(await gateway.issuer.sign({ sub, scope }), "auto"));
     const { client: owner } = stack.use(await connectClient(gateway.home.path));

@@ -1,6 +1,6 @@
 /**
- * A stdio MCP server with byte-exact answers from a file: `{ "tools": [...], "results": { name: … } }`, and where it has
- * them `"templates": [...]`.
+ * A stdio MCP server with byte-exact answers from a file: `{ "tools": [...], "results": { name: … } }`, and with
+ * `prompts`, `resources`, `templates` and `instructions` where the file has them.
  */
 import { readFileSync } from "node:fs";
 import { splitLines } from "../../src/base/lines.ts";
@@ -14,18 +14,27 @@ interface ScriptedMessage {
 const script = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as {
   readonly tools: readonly unknown[];
   readonly results: Readonly<Record<string, unknown>>;
+  readonly prompts?: readonly unknown[];
+  readonly resources?: readonly unknown[];
   readonly templates?: readonly unknown[];
+  readonly instructions?: string;
 };
 
 function answer({ method, params = {} }: ScriptedMessage): unknown {
   if (method === "initialize") {
     const { protocolVersion } = params;
-    const capabilities = { tools: {}, ...(script.templates === undefined ? {} : { resources: {} }) };
-    return { protocolVersion, capabilities, serverInfo: { name: "scripted", version: "1.0.0" } };
+    const { instructions, prompts, resources, templates } = script;
+    const capabilities = {
+      tools: {},
+      ...(prompts === undefined ? {} : { prompts: {} }),
+      ...((resources ?? templates) === undefined ? {} : { resources: {} }),
+    };
+    return { protocolVersion, capabilities, serverInfo: { name: "scripted", version: "1.0.0" }, instructions };
   }
-  if (method === "resources/list") return { resources: [] };
-  if (method === "resources/templates/list") return { resourceTemplates: script.templates };
   if (method === "tools/list") return { tools: script.tools };
+  if (method === "prompts/list") return { prompts: script.prompts };
+  if (method === "resources/list") return { resources: script.resources ?? [] };
+  if (method === "resources/templates/list") return { resourceTemplates: script.templates ?? [] };
   return method === "tools/call" ? script.results[params.name ?? ""] : {};
 }
 

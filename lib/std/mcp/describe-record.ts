@@ -15,6 +15,7 @@ export function describeBriefly(record: CapabilityRecord): Brief {
     id: record.id,
     fqdn: record.fqdn,
     display_name: record.displayName,
+    ...(record.author === undefined ? {} : { author: record.author }),
     description: record.description ?? "",
     version: record.version,
     version_tag: record.versionTag ?? null,

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { parseRef, recordIdsIn } from "../../catalogue/tool-id.ts";
 import { tools } from "../../contract/tools.ts";
 import type { Scope } from "../../registry/scope.ts";
-import type { Discovery } from "../../discovery/discovery.ts";
+import type { Discovery, Viewer } from "../../discovery/discovery.ts";
 import type { SearchAnswer, SearchDocument } from "../../discovery/search.ts";
 import { defineTool, type OwnTool } from "./own-tool.ts";
 import type { Surface } from "../../catalogue/surface.ts";
@@ -34,7 +34,7 @@ export function createDiscover({ surface, discovery, scope }: DiscoverParts): Ow
         ({ document, score }) => score >= filter.minScore && isCallable(document, surface()),
       );
       const page = callable.slice(offset, offset + limit);
-      const found = await describePage({ page, surface, discovery, scope });
+      const found = await describePage({ page, surface, discovery, viewer: { scope, principal } });
       const results = fitBudget(
         found.map((each) => presentFound(each, wanted)),
         wanted.max_tokens,
@@ -65,12 +65,13 @@ function isCallable({ kind, id }: SearchDocument, surface: Surface): boolean {
   return kind !== "tool" || surface.findTool(id) !== undefined;
 }
 
-interface RankedPage extends DiscoverParts {
+interface RankedPage extends Omit<DiscoverParts, "scope"> {
+  readonly viewer: Viewer;
   readonly page: SearchAnswer["ranked"];
 }
 
-async function describePage({ page, surface, discovery, scope }: RankedPage): Promise<Found[]> {
-  const details = await discovery.describeCapabilities(scope, recordIdsIn(page.map(({ document }) => document.id)));
+async function describePage({ page, surface, discovery, viewer }: RankedPage): Promise<Found[]> {
+  const details = await discovery.describeCapabilities(viewer, recordIdsIn(page.map(({ document }) => document.id)));
   return page.flatMap((ranked): Found[] => {
     const ref = parseRef(ranked.document.id);
     if (ref.kind === "tool") {

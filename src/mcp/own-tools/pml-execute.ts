@@ -10,6 +10,7 @@ import type { Engine } from "../../execution/run-engine.ts";
 import { SyntaxFailure } from "../../execution/analysed-programs.ts";
 import type { NewProgram, RunRequest } from "../../execution/requests.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { stripInvisible } from "../../base/visible.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "./own-tool.ts";
 import { toRunCaller } from "./run-caller.ts";
@@ -39,14 +40,27 @@ export function createExecute(parts: ExecuteParts): OwnTool {
       "Run TypeScript over all tools behind this gateway in one go, sandboxed; what worked is kept as a capability, to be run again by name. With intent alone: suggestions. With intent and context: runs a capability that fits.",
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     meta: { "anthropic/alwaysLoad": true },
-    async run(values, context) {
+    async run(given, context) {
       const started = performance.now();
+      const values = cleanWords(given);
       const value = await answerRequest(parts, values, context)
         .then((answer) => withAdvice(parts, answer))
         .catch((error: unknown) => describeError(error, started));
       return { kind: "json", value, ...(value.status === "error" ? { failed: true as const } : {}) };
     },
   });
+}
+
+/** Removes invisible characters from words that are kept with the run and shown to people. */
+function cleanWords(values: Input): Input {
+  const { intent, description, tags, change_summary: summary } = values;
+  return {
+    ...values,
+    intent: stripInvisible(intent),
+    description: description === undefined ? undefined : stripInvisible(description),
+    tags: tags?.map((tag) => stripInvisible(tag)),
+    change_summary: summary === undefined ? undefined : stripInvisible(summary),
+  };
 }
 
 /** Adds the advice to name a capability that is used often. */

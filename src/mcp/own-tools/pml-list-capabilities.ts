@@ -40,6 +40,7 @@ function describe(record: CapabilityRecord): Listed {
     id,
     name,
     callName: capabilityWireName(formatCallName(name)),
+    ...(record.author === undefined ? {} : { author: record.author }),
     description: record.description ?? "",
     namespace: record.namespace,
     version: record.version,

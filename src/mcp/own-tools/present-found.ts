@@ -14,7 +14,7 @@ export type Found =
 
 type Wishes = Pick<DiscoverInput, "detail" | "format" | "include_code">;
 type Presented = Sent<typeof tools.pml_discover.answer>["results"][number];
-type Details = Omit<Presented, "type" | "id" | "name" | "callName" | "score">;
+type Details = Omit<Presented, "type" | "id" | "name" | "callName" | "score" | "author">;
 
 const BRIEF_LENGTH = 160;
 const PREVIEW_LENGTH = 240;
@@ -25,7 +25,15 @@ export function presentFound(found: Found, wishes: Wishes): Presented {
   const { document, score, why, warnings } = found.ranked;
   const warned = warnings.length === 0 ? {} : { warnings };
   const callName = found.kind === "tool" ? found.offered.wireName : capabilityWireName(formatCallName(document.name));
-  const named = { type: found.kind, id: document.id, name: document.name, callName, score };
+  const author = found.kind === "tool" ? undefined : found.capability.author;
+  const named = {
+    type: found.kind,
+    id: document.id,
+    name: document.name,
+    callName,
+    score,
+    ...(author === undefined ? {} : { author }),
+  };
   if (wishes.detail === "names") return { ...named, ...warned };
   if (wishes.detail === "brief")
     return { ...named, description: shorten(document.description, BRIEF_LENGTH), why, ...warned };

@@ -6,10 +6,10 @@ import { type Effect, moreSevere } from "../../permissions/effect.ts";
 
 /** Describes a capability as an MCP tool. A tool that is missing in `effects` may do anything. */
 export function toTool(capability: ListedCapability, effects: ReadonlyMap<string, Effect>): Tool {
-  const { name, description, parameters, output } = capability;
+  const { name, description = `Capability: ${name}`, author, parameters, output } = capability;
   return {
     name: formatCallName(name),
-    description: description ?? `Capability: ${name}`,
+    description: author === undefined ? description : `[by ${author}] ${description}`,
     inputSchema: inputSchema(parameters),
     ...(output === undefined ? {} : { outputSchema: usually(output) }),
     annotations: annotate(capability, effects),

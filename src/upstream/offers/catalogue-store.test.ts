@@ -5,7 +5,7 @@ import { DEFAULT_SCOPE } from "../../registry/scope.ts";
 import type { DatabaseClient } from "../../db/client.ts";
 import { type NewOffer, readOffers, type StoredOffer, writeEra, writeOffer } from "./catalogue-store.ts";
 import { contentHash } from "../../base/content-hash.ts";
-import type { Offer } from "./offer.ts";
+import { cleanOffer, type Offer } from "./offer.ts";
 
 type Tool = Offer["tools"][number];
 
@@ -32,7 +32,7 @@ function offerOf(...tools: readonly Tool[]): NewOffer {
 }
 
 function asStored({ acceptsChanges: _policy, ...stored }: NewOffer): StoredOffer {
-  return stored;
+  return { ...stored, offer: cleanOffer(stored.offer) };
 }
 
 describe.each(engines)("catalogue on %s", (engine) => {

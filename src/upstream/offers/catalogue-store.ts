@@ -7,7 +7,7 @@ import type { Db, Tx } from "../../db/client.ts";
 import type { EraVerdict } from "../connection/era-verdict.ts";
 import { contentHash } from "../../base/content-hash.ts";
 import { claimedEffect, type EffectClaims } from "../../permissions/effect.ts";
-import { dropRepeatedNames, type Offer } from "./offer.ts";
+import { cleanOffer, type Offer } from "./offer.ts";
 import { findVerdict, type Verdict } from "./review-store.ts";
 
 export interface StoredOffer {
@@ -39,7 +39,7 @@ export async function readOffers(db: Db, { org, project }: Scope): Promise<Known
   return rows.map(({ server_id, config_hash, offer, era, discovery, era_asked_at: askedAt }) => ({
     server: server_id,
     configHash: config_hash,
-    offer: dropRepeatedNames(offer as Offer),
+    offer: cleanOffer(offer as Offer),
     era: era === null || askedAt === null ? undefined : { era: toEra(era, discovery), askedAt },
   }));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropRepeatedNames, type Offer } from "./offer.ts";
+import { cleanOffer, type Offer } from "./offer.ts";
 
 const tool = (name: string, description: string): Offer["tools"][number] => ({
   name,
@@ -7,9 +7,9 @@ const tool = (name: string, description: string): Offer["tools"][number] => ({
   inputSchema: { type: "object" },
 });
 
-test("dropRepeatedNames keeps the first tool and the first prompt of a name, in the server's order", () => {
+test("cleanOffer keeps the first tool and the first prompt of a name, in the server's order", () => {
   const nothing = { serverInfo: undefined, instructions: undefined, capabilities: {} };
-  const offer = dropRepeatedNames({
+  const offer = cleanOffer({
     ...nothing,
     tools: [tool("run", "first"), tool("stop", "only"), tool("run", "second")],
     prompts: [{ name: "p", title: "first" }, { name: "p" }],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ResourceTemplateType } from "@modelcontextprotocol/client";
 import type { z } from "zod";
-import { dropRepeatedNames, type Offer } from "./offer.ts";
+import { cleanOffer, type Offer } from "./offer.ts";
 import { listPage } from "../connection/passthrough.ts";
 
 const MOST_PAGES = 1_000;
@@ -41,7 +41,7 @@ async function readOffer(client: Client, timeout: number): Promise<Offer> {
   const capabilities = client.getServerCapabilities() ?? {};
   const read = async <T>(declared: unknown, method: string, key: string): Promise<T[]> =>
     declared === undefined ? [] : ((await readPages(client, { method, key, timeout })) as T[]);
-  return dropRepeatedNames({
+  return cleanOffer({
     serverInfo: client.getServerVersion(),
     instructions: client.getInstructions(),
     capabilities,
