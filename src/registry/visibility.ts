@@ -15,10 +15,12 @@ const LONGEST_AUTHOR = 40;
  * are told whose words they read.
  */
 export function foreignAuthor({ principal }: Pick<Asker, "principal">): RawBuilder<string | null> {
-  const nameOf = (condition: RawBuilder<unknown>): RawBuilder<unknown> =>
-    sql`(SELECT left(split_part(p.name, ' (', 1), ${LONGEST_AUTHOR}::integer) FROM principals p
-      WHERE p.org = r.org AND p.id = r.created_by AND ${condition})`;
-  if (principal === OWNER) return sql<string | null>`${nameOf(sql`p.kind <> 'agent'`)}`;
+  if (principal === OWNER) return sql<string | null>`${authorName(sql`p.kind <> 'agent'`)}`;
   return sql<string | null>`CASE WHEN r.created_by IS DISTINCT FROM ${principal}::uuid
-    THEN coalesce(${nameOf(sql`true`)}, ${OWNER}) END`;
+    THEN coalesce(${authorName(sql`true`)}, ${OWNER}) END`;
+}
+
+function authorName(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(SELECT left(split_part(p.name, ' (', 1), ${LONGEST_AUTHOR}::integer) FROM principals p
+    WHERE p.org = r.org AND p.id = r.created_by AND ${condition})`;
 }

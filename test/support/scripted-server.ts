@@ -20,7 +20,14 @@ const script = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as {
   readonly instructions?: string;
 };
 
-function answer({ method, params = {} }: ScriptedMessage): unknown {
+const LISTS: Readonly<Record<string, unknown>> = {
+  "tools/list": { tools: script.tools },
+  "prompts/list": { prompts: script.prompts },
+  "resources/list": { resources: script.resources ?? [] },
+  "resources/templates/list": { resourceTemplates: script.templates ?? [] },
+};
+
+function answer({ method = "", params = {} }: ScriptedMessage): unknown {
   if (method === "initialize") {
     const { protocolVersion } = params;
     const { instructions, prompts, resources, templates } = script;
@@ -31,11 +38,7 @@ function answer({ method, params = {} }: ScriptedMessage): unknown {
     };
     return { protocolVersion, capabilities, serverInfo: { name: "scripted", version: "1.0.0" }, instructions };
   }
-  if (method === "tools/list") return { tools: script.tools };
-  if (method === "prompts/list") return { prompts: script.prompts };
-  if (method === "resources/list") return { resources: script.resources ?? [] };
-  if (method === "resources/templates/list") return { resourceTemplates: script.templates ?? [] };
-  return method === "tools/call" ? script.results[params.name ?? ""] : {};
+  return method === "tools/call" ? script.results[params.name ?? ""] : (LISTS[method] ?? {});
 }
 
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
