@@ -9,7 +9,7 @@ export type Results = KeptResults & ResultCutter;
 export function openResults(config: Config, db: Db): Results & AsyncDisposable {
   const cutter = new FitThread(() => config.analysis);
   return {
-    ...createKeptResults(db, config.scope),
+    ...createKeptResults(db, config.scope, config.results),
     cut: (result) => cutter.cut(result),
     [Symbol.asyncDispose]: () => cutter[Symbol.asyncDispose](),
   };

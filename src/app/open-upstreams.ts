@@ -24,13 +24,14 @@ export async function openUpstreams(
   config: Config,
   { client, logins, secrets, log }: UpstreamParts,
 ): Promise<Upstreams> {
-  const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued } = config.upstream;
+  const { connectSeconds, callSeconds, longestCallSeconds, maxInFlight, maxQueued, maxMessageBytes } = config.upstream;
   const limits = {
     connectMs: connectSeconds * 1000,
     callMs: callSeconds * 1000,
     longestCallMs: longestCallSeconds * 1000,
     inFlight: maxInFlight,
     queued: maxQueued,
+    messageBytes: maxMessageBytes,
   };
   const groups = new ProcessGroups(config.home, log);
   groups.endOrphans();

@@ -3,6 +3,7 @@ import type { ToolFacts, ToolCatalogue } from "../analysis/structure.ts";
 import { contentHash } from "../base/content-hash.ts";
 import { type EffectHints, readHints } from "../permissions/effect.ts";
 import type { KnownServer, Upstreams } from "../upstream/upstreams.ts";
+import { findExcessiveDefinition, shortenTexts } from "./listed-texts.ts";
 import { formatToolId } from "./tool-id.ts";
 
 /** A tool of a server behind the gateway: the one definition that is listed, found, judged, asked about and called. */
@@ -10,9 +11,9 @@ export interface CatalogueTool extends ToolFacts {
   readonly server: string;
   /** The name its server knows it by. */
   readonly name: string;
-  /** As its server describes it. */
+  /** As its server describes it; long texts are cut. */
   readonly definition: Tool;
-  /** Identifies the whole definition. */
+  /** Identifies the whole definition, cut texts included. */
   readonly contentHash: string;
   /** Its claimed effect, and whether its server is believed. */
   readonly annotations?: EffectHints;
@@ -111,14 +112,15 @@ function describeTools(known: KnownServer): Described[] {
   }));
 }
 
-function describeTool({ name: server, entry }: KnownServer, definition: Tool): CatalogueTool {
+function describeTool({ name: server, entry }: KnownServer, whole: Tool): CatalogueTool {
+  const definition = shortenTexts(whole);
   const { name, inputSchema, outputSchema, annotations, description } = definition;
   return {
     id: formatToolId(server, name),
     server,
     name,
     definition,
-    contentHash: contentHash(definition),
+    contentHash: contentHash(whole),
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     annotations: readHints(annotations, entry.pml?.trustHints === true),
@@ -130,7 +132,10 @@ function describeTool({ name: server, entry }: KnownServer, definition: Tool): C
 
 const HELD_REASON = "its definition changed under its name and nobody has accepted that";
 
-function findReason({ entry, flags }: KnownServer, { name, execution }: Tool): Described["withheld"] {
+function findReason({ entry, flags }: KnownServer, definition: Tool): Described["withheld"] {
+  const { name, execution } = definition;
+  const excess = findExcessiveDefinition(shortenTexts(definition));
+  if (excess !== undefined) return { reason: excess, held: false };
   if (entry.tools?.includes(name) === false)
     return { reason: "it is not among the server's allowed tools", held: false };
   if (execution?.taskSupport === "required")

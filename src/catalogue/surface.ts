@@ -2,6 +2,7 @@ import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontext
 import type { KnownServer } from "../upstream/upstreams.ts";
 import type { CatalogueTool, ToolIndex, WithheldTool } from "./catalogue.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
+import { shortenTexts } from "./listed-texts.ts";
 import { createUriMatcher } from "./uri-template.ts";
 import { formatToolId, parseToolId } from "./tool-id.ts";
 import { capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
@@ -94,14 +95,17 @@ export function buildSurface(parts: SurfaceParts): Surface {
     withheld,
     ...createToolLists({ tools, own, library, capabilities, toolNames, settings }),
     prompts: prompts.map(({ server, prompt }) => ({
-      ...prompt,
+      ...shortenTexts(prompt),
       name: promptNames.wireName(formatToolId(server, prompt.name)),
     })),
     resources: ordered.flatMap(({ name, offer }) =>
-      (offer?.resources ?? []).map((each) => ({ ...each, uri: wrapUri(name, each.uri) })),
+      (offer?.resources ?? []).map((each) => ({ ...shortenTexts(each), uri: wrapUri(name, each.uri) })),
     ),
     resourceTemplates: ordered.flatMap(({ name, offer }) =>
-      (offer?.resourceTemplates ?? []).map((each) => ({ ...each, uriTemplate: wrapUri(name, each.uriTemplate) })),
+      (offer?.resourceTemplates ?? []).map((each) => ({
+        ...shortenTexts(each),
+        uriTemplate: wrapUri(name, each.uriTemplate),
+      })),
     ),
     findResource: createResourceFinder(ordered),
   };

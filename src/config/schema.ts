@@ -175,6 +175,18 @@ export const configSchema = z.strictObject({
           "Largest tool result that is handed over whole; of a larger one the beginning of each part, the rest in pages. 0: no limit.",
         ),
       ttlSeconds: z.number().int().positive().default(3600).describe("How long the full result can be fetched."),
+      maxKept: z
+        .number()
+        .int()
+        .positive()
+        .default(1_000)
+        .describe("Full results that are kept for a principal; a further one drops the oldest."),
+      maxKeptBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(256 * 1024 * 1024)
+        .describe("Size of all of them together; a single result that is larger is not kept."),
     })
     .prefault({})
     .describe("How much of a tool's result a client gets at once."),
@@ -186,6 +198,13 @@ export const configSchema = z.strictObject({
         .describe("How long a call may take without progress; `timeout` of a server wins."),
       longestCallSeconds: seconds.default(900).describe("Upper limit for a call, with or without progress."),
       maxInFlight: z.number().int().positive().default(32).describe("Concurrent calls per server."),
+      maxMessageBytes: z
+        .number()
+        .int()
+        .min(64 * 1024)
+        .max(256 * 1024 * 1024)
+        .default(32 * 1024 * 1024)
+        .describe("Largest message of a server, in bytes; a server that sends a larger one is disconnected."),
       maxQueued: z.number().int().nonnegative().default(256).describe("Queued calls per server."),
       changedTools: changedTools
         .default("warn")

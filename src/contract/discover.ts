@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { count, type Sent, jsonSchema, type Received, texts } from "./wire.ts";
+import { count, intent, jsonSchema, type Received, type Sent, tags, texts } from "./wire.ts";
 
 const MOST_RESULTS = 50;
 
 export const discoverRequest = z.strictObject({
-  intent: z.string().min(1).describe("Your goal, in plain English."),
+  intent: intent.describe("Your goal, in plain English."),
   filter: z
     .strictObject({
       type: z.enum(["tool", "capability", "skill", "all"]).default("all"),
@@ -19,7 +19,7 @@ export const discoverRequest = z.strictObject({
   format: z.enum(["json", "typescript"]).default("json"),
   max_tokens: z.number().int().min(100).optional().describe("About how long the answer may be."),
   include_code: z.boolean().default(false).describe("The whole code of capabilities."),
-  context_tags: z.array(z.string()).default([]).describe("What the task is like."),
+  context_tags: tags.default([]).describe("What the task is like."),
   model: z.string().optional(),
 });
 

@@ -1,7 +1,20 @@
 import { z } from "zod";
 import { CONFLICT_POLICIES, VISIBILITIES } from "../registry/record-words.ts";
 import { suggestions } from "./suggestions.ts";
-import { type Sent, instant, jsonObject, jsonValue, type Received, texts } from "./wire.ts";
+import {
+  changeSummary,
+  description,
+  instant,
+  intent,
+  jsonObject,
+  jsonValue,
+  type Received,
+  type Sent,
+  tags,
+  texts,
+} from "./wire.ts";
+
+const MOST_TASKS = 1_000;
 
 const dagTask = z.strictObject({
   id: z.string().min(1),
@@ -16,7 +29,7 @@ const dagTask = z.strictObject({
 });
 
 export const executeRequest = z.strictObject({
-  intent: z.string().min(1).describe("Your goal, in plain words."),
+  intent: intent.describe("Your goal, in plain words."),
   code: z
     .string()
     .min(1)
@@ -28,7 +41,7 @@ export const executeRequest = z.strictObject({
   args: jsonObject.optional(),
   context: jsonObject.optional().describe("Like args; without code or capability, PML looks for one."),
   dag: z
-    .strictObject({ tasks: z.array(dagTask).min(1) })
+    .strictObject({ tasks: z.array(dagTask).min(1).max(MOST_TASKS) })
     .optional()
     .describe("Steps instead of code."),
   continue_workflow: z
@@ -42,16 +55,16 @@ export const executeRequest = z.strictObject({
   name: z.string().optional().describe("For the new capability: namespace:action."),
   on_conflict: z.enum(CONFLICT_POLICIES).optional().describe("If the name is taken."),
   version_tag: z.string().optional().describe("v1.2.0"),
-  change_summary: z.string().optional(),
-  description: z.string().optional(),
-  tags: z.array(z.string()).optional(),
+  change_summary: changeSummary.optional(),
+  description: description.optional(),
+  tags: tags.optional(),
   visibility: z.enum(VISIBILITIES).optional(),
   options: z
     .strictObject({
       timeout: z.number().positive().optional().describe("Seconds."),
       per_layer_validation: z.boolean().optional().describe("Stop after each layer of calls."),
       dry_run: z.boolean().optional().describe("Only say what would be called."),
-      context_tags: z.array(z.string()).optional(),
+      context_tags: tags.optional(),
     })
     .prefault({}),
 });

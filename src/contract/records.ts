@@ -11,7 +11,17 @@ import {
   VISIBILITIES,
 } from "../registry/record-words.ts";
 import { capabilitySource } from "./structure.ts";
-import { count, type Sent, instant, jsonSchema, type Received, texts } from "./wire.ts";
+import {
+  type Received,
+  type Sent,
+  changeSummary,
+  count,
+  description,
+  instant,
+  jsonSchema,
+  tags,
+  texts,
+} from "./wire.ts";
 
 const MOST_RECORDS = 200;
 
@@ -21,9 +31,8 @@ const reference = z
   .describe("Name, former name, FQDN or id; @v1, @v1.2.0, @2025-12-22 or @latest after it.");
 const capabilityName = z.string().min(1).describe("Name of the capability.");
 const newName = z.string().min(1).describe("namespace:action, for example fs:read_json.");
-const tags = z.array(z.string().min(1));
 const versionTag = z.string().optional().describe("Semantic version, for example v1.2.0.");
-const changeSummary = z.string().optional().describe("What is different, for the history.");
+const summary = changeSummary.optional().describe("What is different, for the history.");
 const code = z.string().min(1).describe("As in pml_execute.");
 const version = z.string().min(1).describe("1, v1, v1.2.0, 2025-12-22 or latest.");
 
@@ -90,19 +99,19 @@ export const updateRequest = z.strictObject({
   name: reference,
   code,
   version_tag: versionTag,
-  change_summary: changeSummary,
-  description: z.string().optional(),
+  change_summary: summary,
+  description: description.optional(),
 });
 
 export const saveRequest = z.strictObject({
   name: newName,
   code,
-  description: z.string().optional(),
+  description: description.optional(),
   tags: tags.optional(),
   visibility: z.enum(VISIBILITIES).optional(),
   on_conflict: z.enum(CONFLICT_POLICIES).default("error").describe("If the name is taken."),
   version_tag: versionTag,
-  change_summary: changeSummary,
+  change_summary: summary,
 });
 
 export const feedbackRequest = z.strictObject({

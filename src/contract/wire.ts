@@ -1,15 +1,20 @@
 import { z } from "zod";
 import type { JsonValue } from "../base/json.ts";
+import { TEXT_LIMITS } from "../registry/record-words.ts";
 
-export const jsonValue: z.ZodType<JsonValue, JsonValue> = z
-  .lazy(() =>
-    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
-  )
-  .meta({ id: "JsonValue" });
+/**
+ * Any JSON, unchecked: values come from a parser of JSON, and a check of every part would take the serving thread longer
+ * than parsing it.
+ */
+export const jsonValue = z.unknown().meta({ id: "JsonValue" }) as z.ZodType<JsonValue, JsonValue>;
 export const jsonObject = z.record(z.string(), jsonValue);
 /** A JSON Schema. */
 export const jsonSchema = z.record(z.string(), z.unknown());
 export const texts = z.array(z.string());
+export const intent = z.string().min(1).max(TEXT_LIMITS.intent);
+export const description = z.string().max(TEXT_LIMITS.description);
+export const changeSummary = z.string().max(TEXT_LIMITS.changeSummary);
+export const tags = z.array(z.string().min(1).max(TEXT_LIMITS.tag)).max(TEXT_LIMITS.tags);
 /** ISO 8601, in UTC. */
 export const instant = z.iso.datetime();
 export const count = z.number().int().min(0);

@@ -5,6 +5,8 @@ import { foreignAuthor } from "../registry/visibility.ts";
 import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { stripInvisible } from "../base/visible.ts";
+import { SHOWN_DESCRIPTION } from "../registry/record-store.ts";
+import { showDescription, showTags } from "../registry/record-texts.ts";
 
 interface TallyRow {
   readonly subject: string;
@@ -93,7 +95,7 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     parameters_schema: JsonSchema | null;
     owner: string | null;
   }>`
-    SELECT r.id, r.display_name, r.namespace, r.description, r.tags, v.parameters_schema,
+    SELECT r.id, r.display_name, r.namespace, ${SHOWN_DESCRIPTION} AS description, r.tags, v.parameters_schema,
       CASE WHEN r.visibility = 'private' THEN coalesce(r.created_by::text, '') END AS owner
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
@@ -103,8 +105,8 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     id: row.id,
     name: row.display_name,
     namespace: row.namespace,
-    description: stripInvisible(row.description ?? ""),
-    tags: row.tags.map(stripInvisible),
+    description: showDescription(row.description ?? ""),
+    tags: showTags(row.tags),
     parameters: row.parameters_schema ?? {},
     owner: row.owner ?? undefined,
   }));

@@ -7,6 +7,8 @@ import type { Db } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { stripInvisible } from "../base/visible.ts";
 import type { Tally } from "./track-record.ts";
+import { SHOWN_DESCRIPTION } from "../registry/record-store.ts";
+import { showDescription } from "../registry/record-texts.ts";
 
 /** A capability with its statistics and past intents, for suggestions. */
 export interface KnownCapability {
@@ -54,7 +56,7 @@ export async function readKnownCapabilities(
     path: string[] | null;
     intents: string[];
   }>`
-    SELECT r.id, r.display_name, ${foreignAuthor({ principal })} AS author, r.description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
+    SELECT r.id, r.display_name, ${foreignAuthor({ principal })} AS author, ${SHOWN_DESCRIPTION} AS description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
       t.uses, t.successes, o.schema AS output,
       (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
         ORDER BY count DESC, path_key LIMIT 1) AS path,
@@ -72,7 +74,7 @@ export async function readKnownCapabilities(
     id: row.id,
     name: row.display_name,
     author: row.author === null ? undefined : stripInvisible(row.author),
-    description: stripInvisible(row.description ?? ""),
+    description: showDescription(row.description ?? ""),
     parameters: row.parameters_schema ?? {},
     toolsUsed: row.tools_used,
     usageCount: row.usage_count ?? 0,

@@ -1,3 +1,4 @@
+import { PmlError } from "../base/errors.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 
 /** Adds the schema's defaults for missing arguments. */
@@ -9,6 +10,19 @@ export function mergeDefaults(args: JsonObject, schema: JsonSchema): JsonObject 
       : [],
   );
   return defaults.length === 0 ? args : { ...args, ...Object.fromEntries(defaults) };
+}
+
+/** Refuses arguments that a program could not pass on either; they are stored with the run and shown to people. */
+export function refuseLargeArguments(args: JsonObject, most: number): void {
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+  if (bytes <= most) return;
+  throw new PmlError(
+    "limit_exceeded",
+    `The arguments have ${bytes} bytes, more than ${most} (sandbox.maxArgumentBytes)`,
+    {
+      hint: "Pass a path or an id instead of the content; a person can raise sandbox.maxArgumentBytes.",
+    },
+  );
 }
 
 /** Describes a missing or mistyped argument; undefined if there is none. */

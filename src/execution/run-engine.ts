@@ -12,6 +12,7 @@ import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
 import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
+import { refuseLargeArguments } from "./check-args.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { RunAnswer } from "../contract/execute.ts";
@@ -62,6 +63,7 @@ export class Engine {
   async execute(scope: Scope, request: RunRequest, context: RunContext): Promise<RunAnswer> {
     const started = performance.now();
     const asker = toAsker(scope, context.caller);
+    refuseLargeArguments(request.args, this.#options.limits.maxArgumentBytes);
     const runnable = await this.#find(asker, request);
     const args = checkArguments(runnable, request.args);
     const run = this.#newRun(scope, runnable, { request, args, caller: context.caller });

@@ -20,6 +20,7 @@ import { findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker, Scope } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
 import { copyVersion, nextVersion, readVersionSummaries, setCurrentVersion, setSource } from "./version-store.ts";
+import { fitDescription, fitTags } from "./record-texts.ts";
 
 export interface ProgramToName {
   readonly asker: Asker;
@@ -186,8 +187,8 @@ async function describe(
   await tx
     .updateTable("capability_records")
     .set({
-      ...(description === undefined ? {} : { description }),
-      ...(tags === undefined ? {} : { tags: [...tags] }),
+      ...(description === undefined ? {} : { description: fitDescription(description) }),
+      ...(tags === undefined ? {} : { tags: fitTags(tags) }),
       ...(visibility === undefined ? {} : { visibility }),
       updated_by: authorId(asker),
       updated_at: sql`now()`,

@@ -3,7 +3,6 @@ import { v7 as newId } from "uuid";
 import type { StaticStructure } from "../analysis/structure.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { JsonSchema } from "../base/json.ts";
-import { stripInvisible } from "../base/visible.ts";
 import { authorId, introduceAgent } from "./author-store.ts";
 import {
   type CachePolicy,
@@ -17,6 +16,8 @@ import { formatFqdn, unnamed } from "./fqdn.ts";
 import type { Asker, Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
 import { visibleTo } from "./visibility.ts";
+import { SHOWN_DESCRIPTION } from "./record-store.ts";
+import { fitDescription, fitTags, showDescription } from "./record-texts.ts";
 
 export interface NewCapability extends PreparedSource {
   readonly description?: string;
@@ -104,8 +105,8 @@ async function insertDraft(
         action,
         hash,
         version_tag: versionTag ?? null,
-        description: description ?? null,
-        tags: [...tags],
+        description: description === undefined ? null : fitDescription(description),
+        tags: fitTags(tags),
         created_by: by,
         updated_by: by,
       })
@@ -139,7 +140,7 @@ interface CapabilityRow {
 }
 
 const CAPABILITY_COLUMNS = sql`r.org, r.project, r.id, v.version, r.display_name, r.fqdn, r.state, v.source_kind, v.code_snippet, v.source,
-  v.source_hash, v.parameters_schema, v.structure, v.tools_used, r.description, r.cache_policy, r.ttl_seconds,
+  v.source_hash, v.parameters_schema, v.structure, v.tools_used, ${SHOWN_DESCRIPTION} AS description, r.cache_policy, r.ttl_seconds,
   (SELECT jsonb_object_agg(d.to_record_id, d.to_version) FROM capability_dependency d
     WHERE d.org = r.org AND d.from_record_id = r.id AND d.from_version = v.version AND d.to_version IS NOT NULL) AS pins`;
 
@@ -157,7 +158,7 @@ function toCapability(row: CapabilityRow): Capability {
     parameters: row.parameters_schema,
     structure: toStructure(row.structure),
     toolsUsed: row.tools_used,
-    description: row.description === null ? undefined : stripInvisible(row.description),
+    description: row.description === null ? undefined : showDescription(row.description),
     cachePolicy: row.cache_policy ?? "none",
     ttlSeconds: row.ttl_seconds ?? undefined,
     pins: row.pins ?? {},

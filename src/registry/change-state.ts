@@ -8,6 +8,7 @@ import { findNameHolder, writeAudit } from "./naming-store.ts";
 import type { RecordSettings } from "./registry.ts";
 import { findDeleted, findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
+import { fitTags } from "./record-texts.ts";
 
 export async function archiveRecord(tx: Tx, asker: Asker, { id, displayName, state }: FoundRecord): Promise<void> {
   if (state === "archived") return;
@@ -57,7 +58,7 @@ export async function tagRecord(
   await tx
     .updateTable("capability_records")
     .set({
-      ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
+      ...(tags === undefined ? {} : { tags: fitTags([...new Set(tags)]) }),
       ...(cachePolicy === undefined ? {} : { cache_policy: cachePolicy }),
       ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
       updated_by: authorId(asker),

@@ -21,6 +21,7 @@ import {
   setSource,
   writeVersion,
 } from "./version-store.ts";
+import { fitDescription } from "./record-texts.ts";
 
 interface Update extends Omit<NewVersion, "code"> {
   readonly record: FoundRecord;
@@ -53,7 +54,7 @@ export async function addVersion(tx: Tx, asker: Asker, update: Update): Promise<
   await setSource(tx, scope, { sourceHash: prepared.sourceHash, recordId: record.id, version });
   await setCurrentVersion(tx, scope, row);
   if (description !== undefined)
-    await sql`UPDATE capability_records SET description = ${description} WHERE org = ${scope.org} AND id = ${record.id}`.execute(
+    await sql`UPDATE capability_records SET description = ${fitDescription(description)} WHERE org = ${scope.org} AND id = ${record.id}`.execute(
       tx,
     );
   await writeAudit(tx, asker, { action: "version", subject: record.displayName, details: { version, via: "agent" } });

@@ -6,6 +6,8 @@ import { stripInvisible } from "../base/visible.ts";
 import type { ListedCapability, ListingChoice } from "./listed-capability.ts";
 import type { Asker } from "./scope.ts";
 import { foreignAuthor, visibleTo } from "./visibility.ts";
+import { SHOWN_DESCRIPTION } from "./record-store.ts";
+import { showDescription } from "./record-texts.ts";
 
 interface ListedRow {
   display_name: string;
@@ -23,7 +25,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
   const { org, project } = asker.scope;
   const isPinned = sql`r.display_name = ANY(${[...pinned]}::text[])`;
   const named = sql`
-    SELECT r.org, r.project, r.id, r.version, r.display_name, r.description, s.usage_count, ${isPinned} AS pinned,
+    SELECT r.org, r.project, r.id, r.version, r.display_name, ${SHOWN_DESCRIPTION} AS description, s.usage_count, ${isPinned} AS pinned,
       ${foreignAuthor(asker)} AS author
     FROM capability_records r JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
@@ -52,7 +54,7 @@ export async function listNamed(db: Db, asker: Asker, { limit, pinned }: Listing
     ORDER BY c.pinned DESC, c.usage_count DESC, c.display_name`.execute(db);
   return rows.map((row) => ({
     name: row.display_name,
-    description: row.description === null ? undefined : stripInvisible(row.description),
+    description: row.description === null ? undefined : showDescription(row.description),
     author: row.author === null ? undefined : stripInvisible(row.author),
     parameters: row.parameters_schema ?? {},
     output: row.output?.["type"] === "object" ? row.output : undefined,

@@ -5,7 +5,8 @@ import type { JsonSchema } from "../base/json.ts";
 import { stripInvisible } from "../base/visible.ts";
 import { type CachePolicy, type CapabilitySource, type CapabilityState, toStructure } from "./capability.ts";
 import type { CapabilityRecord, CapabilityVersion, Health, RecordType, Routing } from "./record.ts";
-import type { Visibility } from "./record-words.ts";
+import { showDescription, showTags } from "./record-texts.ts";
+import { TEXT_LIMITS, type Visibility } from "./record-words.ts";
 import type { Asker } from "./scope.ts";
 import { foreignAuthor } from "./visibility.ts";
 
@@ -57,8 +58,11 @@ interface RecordRow extends VersionColumns {
 /** Only a passed verification changes the health so far. */
 export const HEALTH = sql`CASE WHEN r.verified THEN 'green' ELSE 'pending' END`;
 
+/** One character more than is shown, so that the cut is noticed. */
+export const SHOWN_DESCRIPTION = sql`left(r.description, ${sql.lit(TEXT_LIMITS.description + 1)})`;
+
 const RECORD_COLUMNS = sql`r.id, r.record_type, r.fqdn, r.display_name, r.org, r.project, r.namespace, r.action, r.hash, r.state,
-  ${HEALTH} AS health, r.visibility, r.description, r.tags, r.routing, r.cache_policy, r.ttl_seconds, r.verified,
+  ${HEALTH} AS health, r.visibility, ${SHOWN_DESCRIPTION} AS description, r.tags, r.routing, r.cache_policy, r.ttl_seconds, r.verified,
   v.source_kind, v.code_snippet, v.source, v.parameters_schema, v.tools_used, v.signature, v.version, v.version_tag,
   coalesce(s.usage_count, 0) AS usage_count, coalesce(s.success_count, 0) AS success_count,
   coalesce(s.total_latency_ms, 0) AS total_latency_ms, s.last_used_at,
@@ -172,8 +176,8 @@ export function toRecord(row: RecordRow): CapabilityRecord {
     state: row.state,
     health: row.health,
     visibility: row.visibility,
-    description: row.description === null ? undefined : stripInvisible(row.description),
-    tags: row.tags.map(stripInvisible),
+    description: row.description === null ? undefined : showDescription(row.description),
+    tags: showTags(row.tags),
     routing: row.routing ?? undefined,
     cachePolicy: row.cache_policy ?? "none",
     ttlSeconds: row.ttl_seconds ?? undefined,

@@ -26,7 +26,14 @@ test.each([
   ["leaves the question unanswered", { command: node, args: ["-e", oldServer("")] }, "2025-06-18"],
   ["speaks both eras", servers.fixture(), "2026-07-28"],
 ])("UpstreamServer connects to a child process that %s", async (_name, entry, protocol) => {
-  const limits = { connectMs: 10_000, callMs: 10_000, longestCallMs: 10_000, inFlight: 4, queued: 4 };
+  const limits = {
+    connectMs: 10_000,
+    callMs: 10_000,
+    longestCallMs: 10_000,
+    inFlight: 4,
+    queued: 4,
+    messageBytes: 1024 * 1024,
+  };
   await using home = await makeFolder();
   const log = createLogger({ level: "silent", file: undefined, secrets: [] });
   await using server = new UpstreamServer({

@@ -7,4 +7,6 @@ export interface UpstreamLimits {
   readonly longestCallMs: number;
   readonly inFlight: number;
   readonly queued: number;
+  /** Largest message of the server. */
+  readonly messageBytes: number;
 }

@@ -21,7 +21,7 @@ async function open(flag: string | undefined, connectMs = 20_000): Promise<Opene
   const server = new UpstreamServer({
     name: "chaos",
     entry: servers.chaos("chaos", ...(flag === undefined ? [] : [flag])),
-    limits: { connectMs, callMs: 5_000, longestCallMs: 10_000, inFlight: 4, queued: 4 },
+    limits: { connectMs, callMs: 5_000, longestCallMs: 10_000, inFlight: 4, queued: 4, messageBytes: 1024 * 1024 },
     groups: new ProcessGroups(home.path, log),
     log,
     onOffer: (offer) => void offers.push(offer),

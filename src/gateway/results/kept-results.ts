@@ -2,7 +2,9 @@ import { v7 as newId } from "uuid";
 import type { Scope } from "../../registry/scope.ts";
 import type { Db } from "../../db/client.ts";
 import { PmlError } from "../../base/errors.ts";
+import { KeptLedger, type KeptLimits } from "./kept-ledger.ts";
 import {
+  expireResults,
   findResult,
   insertResult,
   type NewResult,
@@ -42,10 +44,14 @@ export interface KeptResults {
 /** The one task of such a call. */
 const CALL_TASK = "call";
 
-export function createKeptResults(db: Db, scope: Scope): KeptResults {
+export function createKeptResults(db: Db, scope: Scope, limits: KeptLimits): KeptResults {
+  const ledger = new KeptLedger(limits);
   return {
     async keep(result, seconds) {
       const kept = { workflow: newId(), task: CALL_TASK, expiresAt: new Date(Date.now() + seconds * 1000) };
+      const key = { workflow: kept.workflow, task: kept.task, principal: result.principal };
+      const outdated = ledger.enter(key, Buffer.byteLength(result.text), kept.expiresAt);
+      if (outdated.length > 0) await expireResults(db, scope, outdated);
       await insertResult(db, scope, { ...result, ...kept });
       return kept;
     },
@@ -85,12 +91,23 @@ function isComplete(bytes: Buffer, end: number): boolean {
   return end - lead === length;
 }
 
+/** Larger or deeper results stay as they are: with spaces they would be many times as long. */
+const LARGEST_INDENTED = 1024 * 1024;
+const DEEPEST_INDENTED = 32;
+
 function indent(bytes: Buffer): Buffer {
+  if (bytes.length > LARGEST_INDENTED) return bytes;
   try {
-    return Buffer.from(JSON.stringify(JSON.parse(bytes.toString("utf8")), null, 2));
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isDeeper(value, DEEPEST_INDENTED) ? bytes : Buffer.from(JSON.stringify(value, null, 2));
   } catch {
     return bytes; // plain text stays as it is
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 function notFound({ workflow, task }: ResultKey): PmlError {
@@ -102,7 +119,7 @@ function notFound({ workflow, task }: ResultKey): PmlError {
 function expired({ tool, expiresAt }: ResultRow): PmlError {
   const at = expiresAt.toISOString();
   return new PmlError("result_expired", `The result${tool === null ? "" : ` of ${tool}`} expired at ${at}`, {
-    hint: "Call the tool again if that does no harm. results.ttlSeconds says how long results are kept",
+    hint: "Call the tool again if that does no harm. results.ttlSeconds says how long results are kept, results.maxKept and results.maxKeptBytes how many",
     details: { expiredAt: at },
   });
 }

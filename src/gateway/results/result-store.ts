@@ -56,6 +56,22 @@ export async function insertResult(db: Db, { org, project }: Scope, result: NewR
     .execute();
 }
 
+/** Drops the bytes of results of calls before their time. */
+export async function expireResults(db: Db, { org, project }: Scope, keys: readonly ResultKey[]): Promise<void> {
+  await db
+    .updateTable("task_results")
+    .set({ result: null, expires_at: sql`now()` })
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where(
+      "run_id",
+      "in",
+      keys.map(({ workflow }) => workflow),
+    )
+    .where("task_id", "=", keys[0]?.task ?? "")
+    .execute();
+}
+
 export interface Stretch {
   readonly offset: number;
   readonly limit: number;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { findExcess } from "../../base/message-scan.ts";
 import type { CallOutcome } from "../../execution/worker-bridge.ts";
 
 /** Unwraps a tool's result for code: structured content, else parsed JSON text, else text, else the content list. */
@@ -22,7 +23,7 @@ function textOf(content: readonly JsonObject[]): string | undefined {
 
 /** Parses objects and arrays only: a number or a quoted word may be meant as text. */
 function parseText(text: string): JsonValue {
-  if (!/^\s*[{[]/.test(text)) return text;
+  if (!/^\s*[{[]/.test(text) || findExcess(text) !== undefined) return text;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -14,6 +14,7 @@ import { stripInvisible } from "../../base/visible.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
 import { type CallContext, defineTool, type OwnTool } from "./own-tool.ts";
 import { toRunCaller } from "./run-caller.ts";
+import { fitDescription } from "../../registry/record-texts.ts";
 import { readCapabilityName } from "../../catalogue/wire-names.ts";
 
 export interface ExecuteParts {
@@ -145,7 +146,7 @@ function newProgram(values: Input): NewProgram {
     name === undefined
       ? undefined
       : withoutUndefined({ name, onConflict, versionTag, changeSummary, description, tags, visibility });
-  return withoutUndefined({ naming, description: description ?? intent, tags });
+  return withoutUndefined({ naming, description: description ?? fitDescription(intent), tags });
 }
 
 function toOptions({ options }: Input): RunRequest["options"] {

@@ -30,10 +30,12 @@ function saysSomething([key, value]: [string, JsonValue], { format }: JsonObject
     case "minimum":
     case "exclusiveMinimum":
       return value !== 0;
-    // refusals name the known fields, and empty values are not worth a word
+    // refusals name the known fields and the limits, and empty values are not worth a word
     case "additionalProperties":
     case "minLength":
     case "minItems":
+    case "maxLength":
+    case "maxItems":
       return false;
     case "pattern":
       return format === undefined;

@@ -1,6 +1,7 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/server";
 import { findClosest } from "../../base/closest.ts";
 import { PmlError } from "../../base/errors.ts";
+import { shorten } from "../../base/shorten.ts";
 import type { OfferedTool, Surface, Target } from "../../catalogue/surface.ts";
 import { LONGEST_URI } from "../../catalogue/uri-template.ts";
 import { parseToolId } from "../../catalogue/tool-id.ts";
@@ -9,6 +10,9 @@ import type { UpstreamServer } from "../../upstream/upstream-server.ts";
 import { newNameOf, withNotice } from "../own-tools/deprecated-tools.ts";
 import type { OwnTool } from "../own-tools/own-tool.ts";
 import { type CapabilityCalls, mayBeCapability } from "./capability-calls.ts";
+
+/** Longest part of an unknown name that the error repeats. */
+const LONGEST_ECHO = 200;
 
 /** A tool, prompt or resource with the server that has it. */
 export interface ResolvedTarget extends Target {
@@ -135,7 +139,7 @@ export class NameResolver {
         ? [...this.#parts.ownTools.keys(), ...tools.map(({ wireName }) => wireName)]
         : prompts.map((prompt) => prompt.name);
     const closest = findClosest(name, known);
-    return `Unknown ${kind}: ${name}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
+    return `Unknown ${kind}: ${shorten(name, LONGEST_ECHO)}${closest === undefined ? "" : `. Did you mean ${closest}?`}`;
   }
 }
 

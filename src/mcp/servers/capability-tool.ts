@@ -16,10 +16,14 @@ export function toTool(capability: ListedCapability, effects: ReadonlyMap<string
   };
 }
 
-/** Accepts any argument where no parameter is known. */
+/** Every client gets it with every list; `pml_discover` has the whole. */
+const LARGEST_LISTED_SCHEMA = 64 * 1024;
+
+/** Accepts any argument where no parameter is known, or too much to list. */
 function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
   const isKnown = parameters["type"] === "object" && Object.keys(parameters["properties"] ?? {}).length > 0;
-  if (!isKnown) return { type: "object", properties: {}, additionalProperties: true };
+  if (!isKnown || JSON.stringify(parameters).length > LARGEST_LISTED_SCHEMA)
+    return { type: "object", properties: {}, additionalProperties: true };
   return { ...(parameters as Tool["inputSchema"]), type: "object" };
 }
 

@@ -3,7 +3,7 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transpor
 import { INVALID_REQUEST, parseText, readId } from "./parse-message.ts";
 
 const LINE_FEED = 10;
-const LONGEST_LINE_BYTES = 64 * 1024 * 1024;
+const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Transports one message per line over a socket. Answers unreadable lines with an error: the SDK's transport is silent,

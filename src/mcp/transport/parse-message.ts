@@ -1,7 +1,6 @@
 import type { RequestId } from "@modelcontextprotocol/server";
+import { findExcess, findId } from "../../base/message-scan.ts";
 
-/** Far more than any tool needs; a few thousand levels overflow the stack of recursive code. */
-const DEEPEST = 500;
 const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 
@@ -17,21 +16,14 @@ export type ParsedText =
 
 /** Parses a message of a client before any other code sees it. */
 export function parseText(text: string): ParsedText {
-  let value: unknown;
+  const excess = findExcess(text);
+  if (excess !== undefined)
+    return { kind: "refused", id: findId(text), code: INVALID_REQUEST, message: `The message ${excess}` };
   try {
-    value = JSON.parse(text);
+    return { kind: "parsed", value: JSON.parse(text) as unknown };
   } catch {
     return { kind: "refused", id: null, code: PARSE_ERROR, message: "Parse error: this is not JSON" };
   }
-  // each level takes two characters, so short texts need no check
-  if (text.length <= 2 * DEEPEST || !isDeeper(value, DEEPEST)) return { kind: "parsed", value };
-  const message = `The message is nested more than ${DEEPEST} levels deep`;
-  return { kind: "refused", id: readId(value), code: INVALID_REQUEST, message };
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 export function readId(value: unknown): RequestId | null {

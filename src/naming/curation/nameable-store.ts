@@ -4,6 +4,7 @@ import { visibleTo } from "../../registry/visibility.ts";
 import type { Db } from "../../db/client.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import type { Nameable } from "../nameable.ts";
+import { SHOWN_DESCRIPTION } from "../../registry/record-store.ts";
 
 /** A capability as curation sees it. */
 export interface NameableCapability extends Nameable {
@@ -47,7 +48,7 @@ export async function listNameables(db: Db, asker: Asker, filter: NameableFilter
   const { org, project } = asker.scope;
   const all = asker.principal === OWNER;
   const { rows } = await sql<NameableRow>`
-    SELECT r.id, r.display_name, r.namespace, ${UNNAMED} AS unnamed, r.description, v.code_snippet, v.tools_used,
+    SELECT r.id, r.display_name, r.namespace, ${UNNAMED} AS unnamed, ${SHOWN_DESCRIPTION} AS description, v.code_snippet, v.tools_used,
       v.parameters_schema,
       ARRAY(SELECT e.intent FROM (
         SELECT x.intent, count(*) AS times FROM (

@@ -62,6 +62,7 @@ export class LiveConnection implements AsyncDisposable {
     const connection = await connectServer({
       entry,
       timeoutMs: limits.connectMs,
+      maxMessageBytes: limits.messageBytes,
       groups,
       output,
       era: options.era,

@@ -11,6 +11,7 @@ import type { McpServerEntry } from "../../config/schema.ts";
 import { version } from "../../base/package-info.ts";
 import { findHttpStatus } from "../failures.ts";
 import type { ServerAuth } from "../oauth/server-auth.ts";
+import { limitMessages } from "./limit-messages.ts";
 import { noValidation } from "./no-validation.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
@@ -26,6 +27,7 @@ export interface Connection {
 export interface ConnectOptions {
   readonly entry: McpServerEntry;
   readonly timeoutMs: number;
+  readonly maxMessageBytes: number;
   /** The era the server is assumed to speak; undefined to ask it. */
   readonly era: PriorDiscovery | undefined;
   /** Authenticates PML to a remote server, besides the configured headers. */
@@ -55,8 +57,9 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
   const { auth } = options;
   const init = {
     requestInit: { headers: entry.headers ?? {} },
+    fetch: limitMessages(auth?.fetch ?? fetch, options.maxMessageBytes),
     onInsufficientScope: "throw",
-    ...(auth === undefined ? {} : { authProvider: auth, fetch: auth.fetch }),
+    ...(auth === undefined ? {} : { authProvider: auth }),
   } as const;
   const openOld = (): Transport => new SseTransport(url, init, options.timeoutMs);
   if (entry.type === "sse") return connectRemote(openOld, options, LEGACY);

@@ -15,6 +15,9 @@ export interface Probe {
   readonly offer: Offer | undefined;
 }
 
+/** A probe only reads lists. */
+const LARGEST_MESSAGE = 32 * 1024 * 1024;
+
 /** Connects to a server like the daemon does, reads its offer and disconnects. */
 export async function probeServer(name: string, entry: McpServerEntry, connectMs: number): Promise<Probe> {
   // Not in PML_HOME, where the daemon records its own groups.
@@ -24,7 +27,14 @@ export async function probeServer(name: string, entry: McpServerEntry, connectMs
   const server = new UpstreamServer({
     name,
     entry,
-    limits: { connectMs, callMs: connectMs, longestCallMs: connectMs, inFlight: 1, queued: 0 },
+    limits: {
+      connectMs,
+      callMs: connectMs,
+      longestCallMs: connectMs,
+      inFlight: 1,
+      queued: 0,
+      messageBytes: LARGEST_MESSAGE,
+    },
     groups: new ProcessGroups(folder, log),
     log,
     output: createServerOutput(folder, name, entry),

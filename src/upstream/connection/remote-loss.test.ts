@@ -61,7 +61,14 @@ async function open(url: string): Promise<UpstreamServer> {
   const server = new UpstreamServer({
     name: "remote",
     entry: { url },
-    limits: { connectMs: 10_000, callMs: 5_000, longestCallMs: 10_000, inFlight: 32, queued: 32 },
+    limits: {
+      connectMs: 10_000,
+      callMs: 5_000,
+      longestCallMs: 10_000,
+      inFlight: 32,
+      queued: 32,
+      messageBytes: 1024 * 1024,
+    },
     groups: new ProcessGroups(home.path, log),
     log,
     onOffer: () => undefined,

@@ -19,6 +19,7 @@ function watch(server: Partial<StdioServer> & { readonly command: string }): Wat
     { args: [], env: {}, cwd: undefined, ...server },
     {
       onNoise: (line) => noise.push(line),
+      maxMessageBytes: 1024 * 1024,
       groups: { add: (pid) => groups.push(`+${pid}`), remove: (pid) => groups.push(`-${pid}`) },
     },
   );

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { isObject } from "../../base/json.ts";
+import { findExcess, findId } from "../../base/message-scan.ts";
 import { readLines, WholeLines } from "../../base/lines.ts";
 import { type ProcessGroups, signalGroup } from "./process-groups.ts";
 import type { ServerOutput } from "./server-output.ts";
@@ -23,6 +24,7 @@ export interface StdioServer {
 export interface StdioProcessOptions {
   /** Called with lines on stdout that are not messages. */
   readonly onNoise: (line: string) => void;
+  readonly maxMessageBytes: number;
   readonly groups: Pick<ProcessGroups, "add" | "remove">;
   /** Receives stderr. */
   readonly output?: ServerOutput | undefined;
@@ -34,7 +36,6 @@ const GRACE_MS = 1_000;
 const LAST_OUTPUT_MS = 200;
 const LONGEST_STDERR_LINE = 2_000;
 const STDERR_LINES_KEPT = 50;
-const LONGEST_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Runs a server as a child process. It leads its own process group, so that everything it starts (npx, shells, browsers) ends
@@ -145,8 +146,9 @@ export class StdioProcess implements Transport {
   #receive(chunk: Buffer): void {
     const whole = this.#output.push(chunk);
     if (whole !== undefined) for (const line of readLines(whole)) this.#deliver(line);
-    if (this.#output.heldBytes <= LONGEST_MESSAGE_BYTES) return;
-    this.#exit = `it sent a line of more than ${LONGEST_MESSAGE_BYTES} bytes`;
+    const { maxMessageBytes } = this.#options;
+    if (this.#output.heldBytes <= maxMessageBytes) return;
+    this.#exit = `it sent a line of more than ${maxMessageBytes} bytes (upstream.maxMessageBytes)`;
     this.#killGroup("SIGKILL");
   }
 
@@ -173,6 +175,8 @@ export class StdioProcess implements Transport {
 }
 
 function parseMessage(line: string): JSONRPCMessage | undefined {
+  const excess = findExcess(line);
+  if (excess !== undefined) return refuseAnswer(line, excess);
   try {
     const message: unknown = JSON.parse(line);
     if (!isObject(message) || !("jsonrpc" in message)) return undefined;
@@ -180,6 +184,13 @@ function parseMessage(line: string): JSONRPCMessage | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Fails the call that the message answers; undefined where it answers none. */
+function refuseAnswer(line: string, excess: string): JSONRPCMessage | undefined {
+  const id = findId(line);
+  const message = `The server's answer ${excess}`;
+  return id === null ? undefined : { jsonrpc: "2.0", id, error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
 interface Answer {

@@ -5,6 +5,9 @@ import { cleanOffer, type Offer } from "./offer.ts";
 import { listPage } from "../connection/passthrough.ts";
 
 const MOST_PAGES = 1_000;
+/** Entries of one list, and the size of all of its pages as JSON. */
+const MOST_ENTRIES = 20_000;
+const LARGEST_LIST = 32 * 1024 * 1024;
 /** Coalesces changes: a server that registers ten tools sends ten notices. */
 const BUNCH_MS = 100;
 
@@ -65,13 +68,18 @@ interface PagedList {
 async function readPages(client: Client, { method, key, timeout }: PagedList): Promise<unknown[]> {
   const items: unknown[] = [];
   let cursor: string | undefined;
+  let size = 0;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const result: z.infer<typeof listPage> = await client.request(
       { method, params: cursor === undefined ? {} : { cursor } },
       listPage,
       { timeout },
     );
-    items.push(...((result[key] as unknown[] | undefined) ?? []));
+    const found = (result[key] as unknown[] | undefined) ?? [];
+    size += JSON.stringify(found).length;
+    if (items.length + found.length > MOST_ENTRIES) throw new Error(`${method} has more than ${MOST_ENTRIES} entries`);
+    if (size > LARGEST_LIST) throw new Error(`${method} has more than ${LARGEST_LIST} characters`);
+    for (const item of found) items.push(item);
     cursor = result.nextCursor;
     if (cursor === undefined) return items;
   }
