@@ -9,8 +9,8 @@ const versionRow = z.object({
   version: z.number(),
   source_hash: z.string(),
   code_snippet: z.string().nullable(),
-  source: z.unknown(),
-  parameters_schema: z.unknown(),
+  source: z.unknown().optional(),
+  parameters_schema: z.unknown().optional(),
   tools_used: z.array(z.string()),
   signature: z.string().nullable(),
 });

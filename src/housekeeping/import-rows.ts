@@ -46,9 +46,9 @@ export const versionRow = z.object({
   version_tag: optionalText,
   source_kind: z.enum(["code", "dag", "tool", "server"]),
   code_snippet: optionalText,
-  source: z.unknown(),
+  source: z.unknown().optional(),
   source_hash: text,
-  parameters_schema: z.unknown(),
+  parameters_schema: z.unknown().optional(),
   tools_used: z.array(z.string()).default([]),
   change_summary: optionalText,
   signature: optionalText,
@@ -99,7 +99,7 @@ export const runRow = z.object({
   started_ms: z.int().nonnegative().default(0),
   client: optionalText,
   options: z.object({ contextTags: z.array(z.string()).optional(), timeoutMs: z.number().optional() }).nullish(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error: z.object({ message: z.string() }).loose().nullish(),
   logs: z.array(z.object({ level: z.string(), text: z.string() })).nullish(),
   created_at: time,
@@ -114,7 +114,7 @@ const target = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("sleep") }),
 ]);
 const outcome = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), value: z.unknown() }).loose(),
+  z.object({ ok: z.literal(true), value: z.unknown().optional() }).loose(),
   z.object({ ok: z.literal(false), error: z.object({ name: text, message: text }).loose() }).loose(),
 ]);
 const journalEntry = z.discriminatedUnion("kind", [
@@ -123,7 +123,7 @@ const journalEntry = z.discriminatedUnion("kind", [
     ...place,
     node: z.string().optional(),
     target,
-    args: z.unknown(),
+    args: z.unknown().optional(),
     at: z.number(),
   }),
   z.object({ kind: z.literal("answer"), seq: place.seq, call: z.int(), clock: z.number(), outcome }),
@@ -146,7 +146,7 @@ const LONGEST_RUN_MS = 30 * 86_400_000;
 
 export const traceRow = z.object({
   run_id: id,
-  error: z.unknown(),
+  error: z.unknown().optional(),
   executed_path: z.array(z.string()),
   decisions: z.array(z.object({ nodeId: text, outcome: text }).loose()),
   task_summaries: z.array(z.object({ tool: text, kind: text, status: text }).loose()),
