@@ -13,6 +13,7 @@ import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
 import { countRecords, queryRecords, type RecordPageRequest } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
+import type { FoundRecord } from "./resolve-store.ts";
 import { countUse, countVerdict, readRecord, readVersions } from "./record-store.ts";
 import type {
   ChangeOutcome,
@@ -145,10 +146,22 @@ export class CapabilityRegistry implements Registry {
     const version = await versionOf(db, source, source.reference.specifier);
     if (wanted === undefined && isUnnamed(source.displayName)) throw refuseUnnamedFork(source);
     const name = wanted ?? source.displayName;
+    const prepared = await this.#prepareForeign(asker, { source, version });
     return this.#change(asker, async (tx) => {
-      const { id, warnings } = await forkRecord(tx, asker, { source, version, name, policy: policy() });
+      const { id, warnings } = await forkRecord(tx, asker, { source, version, name, policy: policy(), prepared });
       return done(tx, asker, id, warnings);
     });
+  }
+
+  /** Analyses another organisation's program here: its gateway's word about hash, tools and parameters is not taken. */
+  async #prepareForeign(
+    { scope }: Asker,
+    { source, version }: { readonly source: FoundRecord; readonly version: number },
+  ): Promise<PreparedSource | undefined> {
+    if (source.scope.org === scope.org || source.recordType !== "capability") return undefined;
+    const found = await findCapabilityById(this.#options.db, source.scope, { id: source.id, version });
+    if (found?.source.type !== "code") return undefined;
+    return withoutSignature(await this.#options.prepare(found.source.code));
   }
 
   async merge(asker: Asker, { sources, name, code }: RequestOf<"merge">): Promise<ChangeOutcome> {
@@ -194,7 +207,8 @@ export class CapabilityRegistry implements Registry {
 
   async save(asker: Asker, { code, forkedFrom, ...naming }: RequestOf<"save">): Promise<ChangeOutcome> {
     const { policy, prepare } = this.#options;
-    const prepared = await prepare(code);
+    const own = await prepare(code);
+    const prepared = forkedFrom === undefined ? own : withoutSignature(own);
     const calls = await this.#recordsCalled(asker, prepared);
     return this.#change(asker, async (tx) => {
       const versionTag = naming.versionTag === undefined ? {} : { versionTag: checkVersionTag(naming.versionTag) };
@@ -292,6 +306,11 @@ export class CapabilityRegistry implements Registry {
     this.forget();
     return result;
   }
+}
+
+/** A copy of foreign code is not signed here: the key vouches for what was written on this gateway. */
+function withoutSignature({ signature: _own, ...prepared }: PreparedSource): PreparedSource {
+  return prepared;
 }
 
 async function done(tx: Tx, asker: Asker, id: string, warnings: readonly string[] = []): Promise<ChangeOutcome> {

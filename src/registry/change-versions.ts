@@ -65,13 +65,15 @@ export interface Fork {
   readonly source: FoundRecord;
   readonly version: number;
   readonly name: string;
+  /** The analysed source, where the facts stored with it are not to be copied. */
+  readonly prepared?: PreparedSource | undefined;
 }
 
 /** Copies a version into the caller's scope as the first version of a new record. */
 export async function forkRecord(
   tx: Tx,
   asker: Asker,
-  { source, version, name: wanted, policy }: Fork & { readonly policy: NamePolicy },
+  { source, version, name: wanted, policy, prepared }: Fork & { readonly policy: NamePolicy },
 ): Promise<{ readonly id: string; readonly warnings: readonly string[] }> {
   const { scope } = asker;
   const { name, warnings } = checkForkName(wanted, source, policy);
@@ -89,7 +91,10 @@ export async function forkRecord(
     FROM capability_records WHERE org = ${source.scope.org} AND id = ${source.id}`.execute(tx);
   const from = { org: source.scope.org, id: source.id, version };
   const changeSummary = `Forked from ${source.fqdn}`;
-  const sourceHash = await copyVersion(tx, { from, to: { org: scope.org, id }, version: 1 }, { changeSummary, by });
+  const row = { changeSummary, by };
+  if (prepared !== undefined) await writeVersion(tx, scope, { ...prepared, ...row, recordId: id, version: 1 });
+  const sourceHash =
+    prepared?.sourceHash ?? (await copyVersion(tx, { from, to: { org: scope.org, id }, version: 1 }, row));
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
   await tx
     .insertInto("capability_source")

@@ -5,6 +5,9 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { analyseProgram } from "../../src/analysis/analyse-program.ts";
 import { createSigning, type Signing } from "../../src/registry/signature.ts";
+import type { Insertable } from "kysely";
+import { openPostgres } from "../../src/db/open-postgres.ts";
+import type { Tables } from "../../src/db/tables.ts";
 import { EXIT } from "../../src/base/errors.ts";
 import { execute } from "../support/execute.ts";
 import { makeFolder } from "../support/folder.ts";
@@ -121,6 +124,27 @@ test("C3: the id of another project's record adds nothing to that record", async
   const name = String(record["display_name"]);
   const { value } = await callJson<{ versions: unknown[] }>(clientOf(OPS), "dns:history", { name });
   expect(JSON.stringify(value)).not.toContain("v9.0.0");
+});
+
+test("C4: a copy of another organisation's program has the tools of its text, no signature of ours and no permissions", async () => {
+  const forged = forgeCapability("util:open", `return await mcp.files.remove({ path: "x" })`, {
+    scope: { org: "globex", project: "shop" },
+    record: { visibility: "public" },
+  });
+  await using database = await openPostgres({ url: tenants.database, poolSize: 1 });
+  for (const [table, row] of forged.rows)
+    await database.db
+      .insertInto(table as "capability_records")
+      .values(row as Insertable<Tables["capability_records"]>)
+      .execute();
+  const fqdn = "globex.shop.util.open.beef";
+  const { value } = await callJson<{ display_name: string }>(clientOf(WEB), "dns:fork", { source: fqdn });
+  expect(value.display_name).toBe("util:open");
+  const copy = await callJson<Record<string, unknown>>(clientOf(WEB), "dns:whois", { fqdn: "util:open" });
+  expect(copy.value).toMatchObject({ tools_used: ["files:remove"], verified: false, visibility: "private" });
+  expect(copy.value["permission_set"] ?? []).toEqual([]);
+  expect(String(copy.value["fqdn"])).not.toContain("beef");
+  expect(copy.text).not.toContain("beefbeef");
 });
 
 describe("C4: with signing.required", () => {
