@@ -201,8 +201,9 @@ test("C4: an import takes the decision key, which the token of an agent does not
   expect((await callJson(client, "dns:whois", { fqdn: "util:by_token" })).isError).toBe(true);
 });
 
+const good = (): ForgedRows => forgeCapability("util:never_here", "return 1").rows;
+
 describe("C4: a hostile file is refused as a whole", () => {
-  const good = (): ForgedRows => forgeCapability("util:never_here", "return 1").rows;
   const twice = forgeCapability("util:twice", "return 1");
   const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
   const files: Readonly<Record<string, { readonly write: (path: string) => unknown; readonly says: string }>> = {

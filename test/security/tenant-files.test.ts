@@ -140,21 +140,30 @@ test("C4: a copy of another organisation's program has the tools of its text, no
   const fqdn = "globex.shop.util.open.beef";
   const { value } = await callJson<{ display_name: string }>(clientOf(WEB), "dns:fork", { source: fqdn });
   expect(value.display_name).toBe("util:open");
-  const copy = await callJson<Record<string, unknown>>(clientOf(WEB), "dns:whois", { fqdn: "util:open" });
+  const copy = await callJson(clientOf(WEB), "dns:whois", { fqdn: "util:open" });
   expect(copy.value).toMatchObject({ tools_used: ["files:remove"], verified: false, visibility: "private" });
   expect(copy.value["permission_set"] ?? []).toEqual([]);
   expect(String(copy.value["fqdn"])).not.toContain("beef");
   expect(copy.text).not.toContain("beefbeef");
 });
 
+const makeKeys = (): { readonly pem: string; readonly publicPem: string; readonly signing: Signing } => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+  const publicPem = publicKey.export({ type: "spki", format: "pem" }) as string;
+  return { pem, publicPem, signing: createSigning({ privateKey: pem, trusted: [] }) };
+};
+const CODE = `return "signed"`;
+function versionOf(code: string, signing: Signing | undefined, signed = code): Record<string, unknown> {
+  const outcome = analyseProgram(signed, { findTool: () => undefined });
+  if (outcome.kind === "syntax_error") throw new Error(outcome.problem.message);
+  const { hash: sourceHash, parameters, tools: toolsUsed } = outcome.program;
+  const signature = signing?.sign({ sourceHash, text: signed, source: undefined, parameters, toolsUsed });
+  return { code_snippet: code, source_hash: sourceHash, parameters_schema: parameters, signature: signature ?? null };
+}
+
 describe("C4: with signing.required", () => {
-  const keys = (): { readonly pem: string; readonly publicPem: string; readonly signing: Signing } => {
-    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
-    const publicPem = publicKey.export({ type: "spki", format: "pem" }) as string;
-    return { pem, publicPem, signing: createSigning({ privateKey: pem, trusted: [] }) };
-  };
-  const [trusted, stranger] = [keys(), keys()];
+  const [trusted, stranger] = [makeKeys(), makeKeys()];
   let home: GatewayHome;
   beforeAll(async () => {
     const file = join(work.path, "trusted.pem");
@@ -162,15 +171,6 @@ describe("C4: with signing.required", () => {
     home = await startGateway({}, { config: { signing: { required: true, trustedKeys: [file] } } });
   });
   afterAll(() => home[Symbol.asyncDispose]());
-
-  const CODE = `return "signed"`;
-  function versionOf(code: string, signing: Signing | undefined, signed = code): Record<string, unknown> {
-    const outcome = analyseProgram(signed, { findTool: () => undefined });
-    if (outcome.kind === "syntax_error") throw new Error(outcome.problem.message);
-    const { hash: sourceHash, parameters, tools: toolsUsed } = outcome.program;
-    const signature = signing?.sign({ sourceHash, text: signed, source: undefined, parameters, toolsUsed });
-    return { code_snippet: code, source_hash: sourceHash, parameters_schema: parameters, signature: signature ?? null };
-  }
 
   test.each([
     ["an unsigned version", (): Record<string, unknown> => versionOf(CODE, undefined)],
