@@ -47,7 +47,7 @@ function getServer(rows: readonly ServerRow[], name: string): ServerRow {
 }
 
 function describeServer(row: ServerRow): Answer {
-  const { name, state, since, pid, protocol, startMs, restarts, tools, lastError, stderr = [] } = row;
+  const { name, state, since, pid, protocol, startMs, restarts, tools, trustHints, lastError, stderr = [] } = row;
   const pairs = {
     server: name,
     state: since === undefined ? state : `${state} since ${since}`,
@@ -56,6 +56,7 @@ function describeServer(row: ServerRow): Answer {
     started: startMs === undefined ? undefined : `in ${startMs} ms`,
     restarts: restarts === undefined ? undefined : String(restarts),
     tools: tools === undefined ? undefined : String(tools),
+    hints: trustHints === undefined ? undefined : trustHints ? "believed" : `not believed: pml hints ${name}`,
     "last error": lastError,
   };
   const known = Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined);
