@@ -43,7 +43,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: "permissions",
     files: ["src/permissions/"],
-    uses: ["registry", "config", "db-client"],
+    uses: ["registry", "analysis", "config", "db-client"],
   },
   { name: "learning", files: ["src/learning/"], uses: ["analysis", "registry", "db-client"] },
   { name: "encoder", files: ["src/discovery/embedding/encoder/"], uses: [] },

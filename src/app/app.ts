@@ -111,7 +111,7 @@ export async function createApp({ config, ownership, secrets, log }: AppOptions)
   const events = createEventBus();
   opening.use(await watchChanges(client, events, log));
   const backup = createBackup(config, client);
-  const permissions = opening.use(await createPermissions({ client, events, config }));
+  const permissions = opening.use(await createPermissions({ client, events, config, secrets }));
   const usage = opening.use(createUsageLog({ client, scope, log }));
   const logins = createLogins(config, client, { secrets, log });
   const upstreams = opening.use(await openUpstreams(config, { client, logins, secrets, log }));
@@ -149,7 +149,7 @@ export async function createApp({ config, ownership, secrets, log }: AppOptions)
       await upstreams.configure(definedServers(changed, secrets));
       upstreams.connectInBackground();
     },
-    decideTool: (id) => decideTool({ permissions, catalogue, scope }, id),
+    decideTool: (id) => decideTool({ permissions, catalogue }, id),
     ...createReviewOperations(client, config, upstreams),
     ...createMemoryOperations({ config, client, signing, records, analysed: runs.analysed }),
     adopt: createAdopt({
@@ -231,13 +231,11 @@ function createMemoryOperations({
 }
 
 async function decideTool(
-  { permissions, catalogue, scope }: Pick<App, "permissions" | "catalogue" | "scope">,
+  { permissions, catalogue }: Pick<App, "permissions" | "catalogue">,
   id: string,
 ): Promise<ToolVerdict> {
   const tool = catalogue.findById(id) ?? catalogue.withheld.find((each) => each.id === id);
-  const nobody = { principal: "", codeHash: "" };
-  const planned = tool && { ...tool, schemaHash: tool.contentHash };
-  const verdict = planned && (await permissions.decidePlan(scope, [planned], nobody)).tools[0];
+  const verdict = tool && permissions.decideTool({ ...tool, schemaHash: tool.contentHash });
   if (verdict === undefined) {
     throw new PmlError("tool_not_found", `There is no tool "${id}"`, { hint: "All of them: pml tools" });
   }

@@ -4,7 +4,7 @@ import type { Sent } from "../contract/wire.ts";
 import type { ListedCapability, ListingChoice } from "../registry/listed-capability.ts";
 import { listNamed } from "../registry/listed-store.ts";
 import { countCapabilities } from "../registry/query-store.ts";
-import type { Asker, Scope } from "../registry/scope.ts";
+import type { Asker } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -20,21 +20,20 @@ export interface NameFacts {
 
 export interface NameFactsParts {
   readonly db: Db;
-  readonly scope: Scope;
   readonly tools: Catalogue;
   readonly permissions: Permissions;
 }
 
-export function createNameFacts({ db, scope, tools, permissions }: NameFactsParts): NameFacts {
+export function createNameFacts({ db, tools, permissions }: NameFactsParts): NameFacts {
   return {
     listed: (asker, choice) => listNamed(db, asker, choice),
     async effects(ids) {
-      const planned = ids.flatMap((id) => {
+      const verdicts = ids.flatMap((id) => {
         const tool = tools.findById(id);
-        return tool === undefined ? [] : [{ id, schemaHash: tool.contentHash, annotations: tool.annotations }];
+        if (tool === undefined) return [];
+        return [permissions.decideTool({ id, schemaHash: tool.contentHash, annotations: tool.annotations })];
       });
-      const verdict = await permissions.decidePlan(scope, planned, { principal: "", codeHash: "" });
-      return new Map(verdict.tools.map(({ tool, effect }) => [tool, effect]));
+      return new Map(verdicts.map(({ tool, effect }) => [tool, effect]));
     },
     async stats(asker, since) {
       const figures = await readToolFigures(db, asker, since);

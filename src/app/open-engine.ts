@@ -105,7 +105,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     engine,
     registry,
     analysed,
-    names: createNameFacts({ db, scope, tools, permissions }),
+    names: createNameFacts({ db, tools, permissions }),
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     discovery,
     suggest: suggestions.suggest,

@@ -18,3 +18,17 @@ export function toVisible(text: string): string {
 export function stripInvisible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, (character) => (SPACE.test(character) ? " " : ""));
 }
+
+/** Invisible characters, and the marks that stand for them and for hidden secrets. */
+const UNCLEAR = new RegExp(`[${INVISIBLE.source}\u27E6\u27E7\u2039\u203A]`, "gv");
+
+/**
+ * Makes text visible so that no two texts look alike: `⟦U+202E⟧` is that character and never the text of its escape,
+ * because a text that contains the marks has them written by number as well.
+ */
+export function toExact(text: string): string {
+  return text.replace(UNCLEAR, (character) => {
+    const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    return `\u27E6U+${number}\u27E7`;
+  });
+}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EFFECTS } from "../permissions/effect.ts";
 import { ROUTINGS } from "../registry/record-words.ts";
-import { instant, jsonValue, type Received, texts } from "./wire.ts";
+import { instant, type Received, texts } from "./wire.ts";
 
 const DECIDED_VIA = ["cli", "dashboard", "elicitation"] as const;
 
@@ -18,7 +18,7 @@ export const toolVerdict = z
   })
   .meta({ id: "ToolVerdict" });
 
-export const approval = z
+const approval = z
   .object({
     id: z.string(),
     runId: z.string(),
@@ -27,9 +27,6 @@ export const approval = z
     client: z.string().optional(),
     capability: z.string().optional(),
     intent: z.string(),
-    code: z.string(),
-    codeHash: z.string(),
-    input: jsonValue.optional(),
     tools: z.array(toolVerdict),
     reasons: texts,
     createdAt: instant,
@@ -42,6 +39,10 @@ export const approval = z
   })
   .meta({ id: "Approval" });
 
+export const askedApproval = approval
+  .extend({ question: z.string().describe("Everything a person decides about, as every channel shows it.") })
+  .meta({ id: "AskedApproval" });
+
 export const inboxItem = approval.extend({ kind: z.literal("approval") });
 
 export const rememberedRule = z
@@ -49,7 +50,7 @@ export const rememberedRule = z
     id: z.string(),
     tool: z.string(),
     schemaHash: z.string(),
-    codeHash: z.string(),
+    bindingHash: z.string().describe("Of what it covers: program, nested versions, tools, principal, scope."),
     principal: z.string(),
     capability: z.string().optional(),
     approvalId: z.string(),
@@ -72,6 +73,7 @@ export const decisionRequest = z.strictObject({
 
 export const decidedApproval = z.object({ approval, rules: z.array(rememberedRule) });
 
+export type AskedApproval = Received<typeof askedApproval>;
 export type SentApproval = Received<typeof approval>;
 export type InboxItem = Received<typeof inboxItem>;
 export type SentRule = Received<typeof rememberedRule>;

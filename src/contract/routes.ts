@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { approval, decidedApproval, decisionRequest, inboxItem, rememberedRule, toolVerdict } from "./approvals.ts";
+import {
+  askedApproval,
+  decidedApproval,
+  decisionRequest,
+  inboxItem,
+  rememberedRule,
+  toolVerdict,
+} from "./approvals.ts";
 import { capabilityDetails } from "./capabilities.ts";
 import {
   appliedNames,
@@ -65,7 +72,7 @@ const approvalRoutes = {
     method: "GET",
     path: `${API}/approvals/:id`,
     summary: "Get an approval, with the program that asks",
-    answer: data(approval),
+    answer: data(askedApproval),
   },
   decideApproval: {
     method: "POST",

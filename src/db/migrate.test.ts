@@ -36,6 +36,7 @@ test("released migrations are never edited", () => {
       "0013_permission_sets.sql": "6dc926ca4821d9c1",
       "0014_feedback.sql": "b980832688c6b054",
       "0015_imports.sql": "77b61afd354f3e4d",
+      "0016_bindings.sql": "bfbfbafac0b6f24a",
     }
   `);
 });

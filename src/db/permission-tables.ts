@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
+import type { CreatedAt, Defaulted, Nullable, RequiredJson, Time } from "./columns.ts";
 
 export interface ApprovalTable {
   org: string;
@@ -11,11 +11,10 @@ export interface ApprovalTable {
   client: Nullable<string>;
   capability: Nullable<string>;
   intent: string;
-  code: string;
-  code_hash: string;
-  input: Json;
   tools: RequiredJson;
   reasons: RequiredJson;
+  /** JSON of the binding, as people see it. */
+  binding: Defaulted<string>;
   binding_hash: string;
   state: Defaulted<"pending" | "approved" | "refused" | "expired" | "superseded">;
   created_at: CreatedAt;
@@ -33,7 +32,7 @@ export interface PermissionRuleTable {
   project: string;
   short_id: string;
   principal: string;
-  code_hash: string;
+  binding_hash: string;
   tool_id: string;
   schema_hash: string;
   capability: Nullable<string>;

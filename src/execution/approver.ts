@@ -1,27 +1,32 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { getCapabilityCode } from "../registry/capability.ts";
+import type { JsonObject } from "../base/json.ts";
+import { PmlError } from "../base/errors.ts";
 import type { Approval } from "../permissions/approval.ts";
+import { bindArgs, type BindingSubject, bindText, hashBinding } from "../permissions/binding.ts";
 import type { Effect, PermissionSet } from "../permissions/effect.ts";
 import { askByForm } from "../permissions/elicitation.ts";
 import { toPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import type { BoundPlan, Decision, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
+import type { Decision, JudgedPlan, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
 import type { CallEntry } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
-import type { Runnable } from "./programs.ts";
-import type { GuardVerdict, ParkReason } from "./run-calls.ts";
+import type { NestedUse, Reach, Runnable } from "./programs.ts";
+import type { GuardVerdict, NestedCall, ParkReason } from "./run-calls.ts";
 import type { RunError } from "../contract/execute.ts";
 import type { Run, StoredRun } from "./run-store.ts";
 
-/** The tools a run may call, with the definitions they had when it was approved. */
+/** Everything a run was started under: the binding, the tools it may call, and the capabilities its names stand for. */
 export interface ApprovedPlan {
-  /** Grants: the program, and each tool with the hash of its definition. */
-  readonly tools: readonly string[];
+  readonly judged: JudgedPlan;
+  /** The hash of the binding, by which the run goes on without a new question when it resumes. */
+  readonly grants: readonly string[];
   /** True if every tool only reads. */
   readonly onlyReads: boolean;
   /** The grants for people: tools, effects, and what allowed each. */
   readonly permissions: PermissionSet;
-  check(tool: string): Promise<GuardVerdict>;
+  check(tool: string, args: JsonObject): Promise<GuardVerdict>;
+  /** The capability bound to a name of the program (key "") or of a nested capability. */
+  findNested(caller: string, name: string): NestedUse | undefined;
 }
 
 export type PlanDecision =
@@ -29,8 +34,10 @@ export type PlanDecision =
   | { readonly kind: "denied"; readonly error: RunError }
   | { readonly kind: "waiting"; readonly approval: Approval };
 
+type NestedDecision = Exclude<PlanDecision, { kind: "waiting" }> | Extract<ParkReason, { kind: "asked" }>;
+
 interface DecisionInput {
-  readonly tools: ReadonlySet<string>;
+  readonly reach: Reach;
   readonly caller: RunCaller;
 }
 
@@ -44,37 +51,54 @@ export class Approver {
     this.#tools = tools;
   }
 
-  async decide(run: Run, runnable: Runnable, { tools, caller }: DecisionInput): Promise<PlanDecision> {
-    const verdict = await this.judge(run, runnable, tools);
+  async decide(run: Run, runnable: Runnable, { reach, caller }: DecisionInput): Promise<PlanDecision> {
+    const judged = await this.judge(run, runnable, reach);
+    const { binding, verdict } = judged;
     if (verdict.decision === "deny") return { kind: "denied", error: deniedError(verdict) };
-    if (verdict.decision === "allow" || isCovered(verdict, run)) return this.#approved(run, verdict);
-    const plan: BoundPlan = {
-      principal: run.principal,
-      codeHash: run.sourceHash,
-      input: run.secrets.hide(run.args),
-      verdict,
-    };
-    const use = await this.#permissions.useApproval(run.scope, plan);
-    if (use.kind === "used") return this.#approved(run, verdict);
+    if (verdict.decision === "allow" || isCovered(judged, run)) return this.#approved(run, judged, reach);
+    const use = await this.#permissions.useApproval(binding);
+    if (use.kind === "used") return this.#approved(run, judged, reach);
     if (use.kind === "refused") return { kind: "denied", error: refusedError(use.approval) };
-    const approval = use.kind === "pending" ? use.approval : await this.#request(run, runnable, plan);
+    const approval = use.kind === "pending" ? use.approval : await this.#request(run, runnable, judged);
     const answered = await this.#askNow(run, approval, caller);
     if (answered?.state === "refused") return { kind: "denied", error: refusedError(answered) };
     if (answered?.state !== "approved") return { kind: "waiting", approval };
-    await this.#permissions.useApproval(run.scope, plan);
-    return this.#approved(run, verdict);
+    const own = await this.#permissions.useApproval(binding);
+    if (own.kind === "used") return this.#approved(run, judged, reach);
+    // Another run of the same plan took it, so this one asks for itself.
+    return { kind: "waiting", approval: await this.#request(run, runnable, judged) };
   }
 
-  /** Decides for a parked run, whose approval may be decided and whose rules may have changed since. */
+  /** Decides for a parked run, whose approval may be decided and whose rules and capabilities may have changed since. */
   async decideAgain(run: StoredRun & Run, runnable: Runnable, asked: DecisionInput): Promise<PlanDecision> {
     const approval =
       run.approvalId === undefined ? undefined : await this.#permissions.findApproval(run.scope, run.approvalId);
     if (approval?.state === "expired") return { kind: "denied", error: expiredError(approval) };
-    if (approval?.state === "pending") {
+    if (approval?.state === "pending" && (await this.#isStillAsked(run, runnable, { approval, reach: asked.reach }))) {
       const answered = await this.#askNow(run, approval, asked.caller);
       if (answered === undefined || answered.state === "pending") return { kind: "waiting", approval };
     }
     return this.decide(run, runnable, asked);
+  }
+
+  /** Decides about a capability that the plan does not bind, for one call of it. */
+  async decideNested(
+    run: Run,
+    runnable: Runnable,
+    { reach, call }: { readonly reach: Reach; readonly call: NestedCall },
+  ): Promise<NestedDecision> {
+    const subject = {
+      ...toSubject(run, runnable, reach),
+      args: bindArgs(call.args),
+      call: { runId: run.id, tool: call.name },
+    };
+    const judged = withoutMemory(await this.#permissions.decidePlan(subject, this.#planned([...reach.tools])));
+    if (judged.verdict.decision === "deny") return { kind: "denied", error: deniedError(judged.verdict) };
+    if (judged.verdict.decision === "allow") return this.#approved(run, judged, reach);
+    const use = await this.#permissions.useApproval(judged.binding);
+    if (use.kind === "used") return this.#approved(run, judged, reach);
+    if (use.kind === "refused") return { kind: "denied", error: refusedError(use.approval) };
+    return { kind: "asked", asked: judged };
   }
 
   /** Requests the approval a parked run needs to continue; returns undefined between layers. */
@@ -84,32 +108,44 @@ export class Approver {
     { reason, caller }: { readonly reason: ParkReason; readonly caller: RunCaller },
   ): Promise<Approval | undefined> {
     if (reason.kind === "layer") return undefined;
-    const plan =
-      reason.kind === "tool"
-        ? await this.#planForTool(run, reason.tool)
-        : await this.#planForDoubt(reason.run, reason.call);
-    const approval = await this.#request(run, runnable, plan);
+    const approval = await this.#request(run, runnable, reason.asked);
     return (await this.#askNow(run, approval, caller)) ?? approval;
   }
 
-  async resolveAmbiguous(run: Run, call: CallEntry): Promise<"repeat" | "give_up" | undefined> {
-    const use = await this.#permissions.useApproval(run.scope, await this.#planForDoubt(run, call));
-    return use.kind === "used" ? "repeat" : use.kind === "refused" ? "give_up" : undefined;
+  /** Reads what a person said about a call whose outcome is unknown; the question, if nobody has. */
+  async resolveAmbiguous(plan: ApprovedPlan, run: Run, call: CallEntry): Promise<"repeat" | "give_up" | JudgedPlan> {
+    const tool = call.target.kind === "tool" ? call.target.tool : "";
+    const { seq } = call;
+    const args = (call.args ?? {}) as JsonObject;
+    const judged = await this.#judgeCall(plan.judged, { runId: run.id, tool, args, seq });
+    const reason = `The run was interrupted during this call of ${tool}. Whether it happened is not known: approve to make it again, refuse to let the program continue with an error.`;
+    const tools = judged.verdict.tools.map((each): ToolVerdict => ({ ...each, decision: "ask" }));
+    const use = await this.#permissions.useApproval(judged.binding);
+    if (use.kind === "used") return "repeat";
+    if (use.kind === "refused") return "give_up";
+    return { ...judged, verdict: { decision: "ask", tools, reasons: [reason] } };
   }
 
   /** Decides one tool by the rules, without asking anyone. */
-  async decideTool(run: Run, tool: string): Promise<Decision> {
-    return (await this.#planForTool(run, tool)).verdict.decision;
+  decideTool(id: string): Decision {
+    const [planned] = this.#planned([id]);
+    return planned === undefined ? "deny" : this.#permissions.decideTool(planned).decision;
   }
 
   /** Decides a plan by the rules, without asking anyone. */
-  judge(run: Run, { body }: Runnable, tools: ReadonlySet<string>): Promise<PlanVerdict> {
-    const dynamicCalls =
-      body.kind === "code"
-        ? body.program.structure.nodes.flatMap((node) => (node.type === "dynamic" ? [node.expression] : []))
-        : [];
-    const context = { principal: run.principal, codeHash: run.sourceHash, dynamicCalls };
-    return this.#permissions.decidePlan(run.scope, this.#planned([...tools]), context);
+  judge(run: Run, runnable: Runnable, reach: Reach): Promise<JudgedPlan> {
+    const subject = { ...toSubject(run, runnable, reach), args: bindArgs(run.args) };
+    return this.#permissions.decidePlan(subject, this.#planned([...reach.tools]));
+  }
+
+  /** A question before the start falls when the plan is another one by now; one about a call is asked by its run. */
+  async #isStillAsked(
+    run: Run,
+    runnable: Runnable,
+    { approval: { binding }, reach }: { readonly approval: Approval; readonly reach: Reach },
+  ): Promise<boolean> {
+    if (binding.call !== undefined) return true;
+    return hashBinding((await this.judge(run, runnable, reach)).binding) === hashBinding(binding);
   }
 
   /** Skips unknown tools: they cannot be called, so there is nothing to decide. */
@@ -120,60 +156,52 @@ export class Approver {
     });
   }
 
-  #approved(run: Run, verdict: PlanVerdict): PlanDecision {
-    const effects = new Map(verdict.tools.map((each) => [grantOf(each), each.effect]));
-    const check = async (id: string): Promise<GuardVerdict> => {
-      const tool = this.#tools.findById(id);
-      const grant = `${id} ${tool?.contentHash ?? ""}`;
-      const effect = effects.get(grant);
-      if (effect !== undefined) return { kind: "allowed", effect };
-      const checked = await this.#checkOutsidePlan(run, id);
-      if (checked.kind === "allowed") effects.set(grant, checked.effect);
-      return checked;
+  #approved(run: Run, judged: JudgedPlan, reach: Reach): Extract<PlanDecision, { kind: "approved" }> {
+    const { binding, verdict } = judged;
+    const effects = new Map(verdict.tools.map(({ tool, schemaHash, effect }) => [`${tool} ${schemaHash}`, effect]));
+    const uses = new Map(reach.nested.map((use) => [nestedKey(use.caller, use.name), use]));
+    const check = async (id: string, args: JsonObject): Promise<GuardVerdict> => {
+      const effect = effects.get(`${id} ${this.#tools.findById(id)?.contentHash ?? ""}`);
+      return effect === undefined ? this.#checkOutsidePlan(judged, { runId: run.id, tool: id, args }) : allowed(effect);
     };
-    const onlyReads = verdict.tools.every(({ effect }) => effect === "read");
-    const permissions = toPermissionSet(verdict.tools);
-    return { kind: "approved", plan: { tools: [planGrant(run), ...effects.keys()], onlyReads, permissions, check } };
+    return {
+      kind: "approved",
+      plan: {
+        judged,
+        grants: [hashBinding(binding)],
+        onlyReads: verdict.tools.every(({ effect }) => effect === "read"),
+        permissions: toPermissionSet(verdict.tools),
+        check,
+        findNested: (caller, name) => uses.get(nestedKey(caller, name)),
+      },
+    };
   }
 
-  /** Decides a call that static analysis did not find. */
-  async #checkOutsidePlan(run: Run, tool: string): Promise<GuardVerdict> {
-    const plan = await this.#planForTool(run, tool);
-    const [single] = plan.verdict.tools;
+  /** Decides a call that static analysis did not find; an approval is for these arguments, once. */
+  async #checkOutsidePlan(plan: JudgedPlan, call: OneCall): Promise<GuardVerdict> {
+    const judged = await this.#judgeCall(plan, call);
+    const [single] = judged.verdict.tools;
     if (single === undefined) return { kind: "denied", reason: "its server no longer offers it" };
     if (single.decision === "allow") return allowed(single.effect);
     if (single.decision === "deny") return { kind: "denied", reason: single.reason };
-    const use = await this.#permissions.useApproval(run.scope, plan);
+    const use = await this.#permissions.useApproval(judged.binding);
     if (use.kind === "used") return allowed(single.effect);
-    return use.kind === "refused" ? { kind: "denied", reason: refusedError(use.approval).message } : { kind: "ask" };
+    if (use.kind === "refused") return { kind: "denied", reason: refusedError(use.approval).message };
+    return { kind: "ask", asked: judged };
   }
 
-  async #planForTool(run: Run, tool: string): Promise<BoundPlan> {
-    const { principal, sourceHash: codeHash } = run;
-    const verdict = await this.#permissions.decidePlan(run.scope, this.#planned([tool]), { principal, codeHash });
-    return { principal, codeHash, input: { run: run.id, tool }, verdict };
+  async #judgeCall({ binding }: JudgedPlan, { args, ...call }: OneCall): Promise<JudgedPlan> {
+    const { tools: _planned, ...subject } = { ...binding, args: bindArgs(args), call, dynamicCalls: [] };
+    return withoutMemory(await this.#permissions.decidePlan(subject, this.#planned([call.tool])));
   }
 
-  async #planForDoubt(run: Run, call: CallEntry): Promise<BoundPlan> {
-    const tool = call.target.kind === "tool" ? call.target.tool : "";
-    const { verdict, ...plan } = await this.#planForTool(run, tool);
-    const reason = `The run was interrupted during this call of ${tool}. Whether it happened is not known: approve to make it again, refuse to let the program continue with an error.`;
-    const tools = verdict.tools.map((each): ToolVerdict => ({ ...each, decision: "ask", rememberable: false }));
-    return {
-      ...plan,
-      input: { run: run.id, call: call.seq, tool, args: run.secrets.hide(call.args) },
-      verdict: { decision: "ask", tools, reasons: [reason] },
-    };
-  }
-
-  #request(run: Run, { capability, body }: Runnable, plan: BoundPlan): Promise<Approval> {
-    const code = getCapabilityCode(capability) ?? JSON.stringify(capability.source, null, 2);
-    return this.#permissions.requestApproval(run.scope, {
-      ...plan,
+  #request(run: Run, { capability }: Runnable, judged: JudgedPlan): Promise<Approval> {
+    return this.#permissions.requestApproval({
+      ...judged,
       runId: run.id,
       intent: run.intent,
-      code: body.kind === "code" ? code : `// ${body.kind}\n${code}`,
       client: run.client,
+      isDeclared: (value) => run.secrets.isDeclared(value),
       capability: run.options.naming?.name ?? capability.displayName,
     });
   }
@@ -182,28 +210,62 @@ export class Approver {
   async #askNow(run: Run, approval: Approval, caller: RunCaller): Promise<Approval | undefined> {
     const decision = await askByForm(caller.form, approval, { runId: run.id, by: caller.principal });
     if (decision === undefined) return undefined;
-    return (await this.#permissions.decideApproval(run.scope, approval.id, decision)).approval;
+    try {
+      return (await this.#permissions.decideApproval(run.scope, approval.id, decision)).approval;
+    } catch (error) {
+      // Decided elsewhere while the form was open: that decision counts.
+      if (error instanceof PmlError && error.code === "approval_decided")
+        return this.#permissions.findApproval(run.scope, approval.id);
+      throw error;
+    }
   }
 }
 
-function grantOf({ tool, schemaHash }: ToolVerdict): string {
-  return `${tool} ${schemaHash}`;
+/** One call in question; `seq` where it was begun and its outcome is unknown. */
+interface OneCall {
+  readonly runId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly seq?: number;
+}
+
+/** The program of a plan, with everything its names stand for. */
+function toSubject(run: Run, { text, body }: Runnable, { nested, missing }: Reach): Omit<BindingSubject, "args"> {
+  const nodes = body.kind === "code" ? body.program.structure.nodes : [];
+  return {
+    scope: run.scope,
+    principal: run.principal,
+    program: { kind: body.kind, ...bindText(text) },
+    nested: nested.map(({ caller, name, runnable }) => ({
+      caller,
+      name,
+      id: runnable.capability.id,
+      version: runnable.capability.version,
+      kind: runnable.body.kind,
+      ...bindText(runnable.text),
+    })),
+    missing,
+    dynamicCalls: nodes.flatMap((node) => (node.type === "dynamic" ? [bindText(node.expression)] : [])),
+  };
+}
+
+/** One call is allowed once: a rule for it would fit no other run. */
+function withoutMemory({ binding, verdict }: JudgedPlan): JudgedPlan {
+  const tools = verdict.tools.map((each): ToolVerdict => ({ ...each, rememberable: false }));
+  return { binding, verdict: { ...verdict, tools } };
+}
+
+function nestedKey(caller: string, name: string): string {
+  return JSON.stringify([caller, name]);
 }
 
 function allowed(effect: Effect): GuardVerdict {
   return { kind: "allowed", effect };
 }
 
-/** Grant for the program as a whole, including its dynamic calls. */
-function planGrant({ sourceHash }: Run): string {
-  return `program ${sourceHash}`;
-}
-
-/** Grants from the start of the run hold as long as the tools do not change. */
-function isCovered(verdict: PlanVerdict, run: Run): boolean {
-  const grants = new Set(run.approvedTools);
-  const asked = verdict.tools.filter(({ decision }) => decision === "ask");
-  return grants.has(planGrant(run)) && asked.every((each) => grants.has(grantOf(each)));
+/** A run goes on without a new question under the binding it was started with, and under no other. */
+function isCovered({ binding }: JudgedPlan, run: Run): boolean {
+  return run.approvedTools.includes(hashBinding(binding));
 }
 
 function deniedError({ tools, reasons }: PlanVerdict): RunError {

@@ -161,8 +161,10 @@ export function describeEnd(finished: FinishedRun): string {
 function toPayload(finished: FinishedRun): Record<string, unknown> {
   const { run, state, result, error, logs, trace, durationMs, resultSeconds } = finished;
   const success = state === "succeeded";
+  // The exact text was kept to resume the run; it may hold secrets.
+  const { text: _exact, ...options } = run.options;
   return {
-    ...describeRun(run),
+    ...describeRun({ ...run, options }),
     // The gateway's owner has no principal id.
     principal_id: run.principal === OWNER ? null : run.principal,
     state,

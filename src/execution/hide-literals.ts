@@ -30,12 +30,12 @@ export function hideLiterals(code: string, literals: readonly LiteralRange[], se
   const edits = new TextEdits();
   const parts: string[] = [];
   const values: string[] = [];
-  for (const [start, end, kind] of literals) {
+  for (const [start, end] of literals) {
     const written = code.slice(start, end);
     const value = unescape(written);
     if (secrets.hideText(value) === value) continue;
     edits.replace(start, end, secrets.placeholderOf(written));
-    if (kind !== "comment") parts.push(written);
+    parts.push(written);
     values.push(value);
   }
   const source = edits.apply(code).text;

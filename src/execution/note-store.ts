@@ -1,6 +1,6 @@
 import type { DatabaseClient } from "../db/client.ts";
 import type { JournalEntry } from "./journal.ts";
-import { type Lease, type RunRecord, toBatch, toJson } from "./run-store.ts";
+import { type Lease, type RunRecord, storableArgs, toBatch, toJson } from "./run-store.ts";
 
 /**
  * Leaves finished and parked runs as they are: notes may be applied again after a crash. A journal row holds one
@@ -59,7 +59,7 @@ export function describeRun(run: RunRecord): Record<string, unknown> {
     version: run.version,
     source_hash: run.sourceHash,
     intent: run.intent,
-    input: run.args,
+    input: storableArgs(run.args),
     seed: run.seed,
     started_ms: run.startedMs,
     principal: run.principal,

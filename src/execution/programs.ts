@@ -10,6 +10,7 @@ import { checkVersionTag } from "../registry/specifier.ts";
 import { insertDependencies } from "../registry/version-store.ts";
 import type { Db } from "../db/client.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
+import { canonical } from "../base/canonical.ts";
 import { PmlError } from "../base/errors.ts";
 import { type GraphEdge, insertInferredEdges } from "../learning/edge-store.ts";
 import type { JsonSchema } from "../base/json.ts";
@@ -26,16 +27,40 @@ import type { PresetTool } from "./tool-source.ts";
 export interface Runnable {
   readonly capability: Capability;
   readonly structure: StaticStructure;
+  /** The exact text that runs; JSON for DAGs and tools. The stored one may differ in formatting and secrets. */
+  readonly text: string;
   readonly body:
     | { readonly kind: "code"; readonly program: AnalysedProgram }
     | { readonly kind: "dag"; readonly dag: DagStructure }
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
   /** Parts of the program that are secret. */
-  readonly hidden?: Omit<HiddenProgram<unknown>, "source">;
+  readonly hidden?: HiddenProgram<unknown>;
   /** Reasons why the program is not stored as a capability. */
   readonly warnings: readonly string[];
   /** Further messages for the caller. */
   readonly notices: readonly string[];
+}
+
+/** A capability that a program calls by name, as the name was resolved before the program ran. */
+export interface NestedUse {
+  /** `callerKey` of the capability that calls it; empty for the program itself. */
+  readonly caller: string;
+  readonly name: string;
+  readonly resolved: Resolved;
+  readonly runnable: Runnable;
+}
+
+/** Everything a program can reach by names in its text, transitively. */
+export interface Reach {
+  readonly tools: ReadonlySet<string>;
+  /** In the order of their first call. */
+  readonly nested: readonly NestedUse[];
+  /** Names that stand for nothing; their calls fail. */
+  readonly missing: readonly string[];
+}
+
+export function callerKey({ id, version }: Pick<Capability, "id" | "version">): string {
+  return `${id} ${version}`;
 }
 
 export interface ProgramsOptions {
@@ -84,7 +109,8 @@ export class Programs {
     const hidden = await analysed.hide(code);
     const { capability, notices } = await this.#ensure(asker, wanted, await analysed.describe(code, hidden));
     const { structure } = program;
-    return { capability, structure, body: { kind: "code", program }, hidden, warnings: warnOf(hidden), notices };
+    const body = { kind: "code", program } as const;
+    return { capability, structure, text: code, body, hidden, warnings: warnOf(hidden), notices };
   }
 
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
@@ -92,7 +118,8 @@ export class Programs {
     const prepared = this.#options.analysed.sign(describeDag(dag, hidden.source));
     const { capability, notices } = await this.#ensure(asker, wanted, prepared);
     const { structure } = prepared;
-    return { capability, structure, body: { kind: "dag", dag }, hidden, warnings: warnOf(hidden), notices };
+    const body = { kind: "dag", dag } as const;
+    return { capability, structure, text: toText(dag), body, hidden, warnings: warnOf(hidden), notices };
   }
 
   /** A tool with some of its arguments preset. */
@@ -105,7 +132,7 @@ export class Programs {
   async byName(asker: Asker, name: string | Resolved): Promise<Runnable> {
     const resolved = typeof name === "string" ? await this.#options.registry.resolve(asker, name) : name;
     const { capability, warning } = resolved;
-    this.#logAlias(resolved);
+    this.logAlias(resolved);
     const notices = warning === undefined ? [] : [warning];
     if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
     return { ...(await this.toRunnable(capability)), notices };
@@ -113,8 +140,9 @@ export class Programs {
 
   /** Resolves the name in a program's call, in the version it is pinned to. */
   async nested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
-    this.#logAlias(await this.#options.registry.resolve(asker, name, { inCode: true }));
-    return this.#findNested(asker, caller, name);
+    const { resolved, runnable } = await this.#findNested(asker, caller, name);
+    this.logAlias(resolved);
+    return runnable;
   }
 
   async byId(scope: Scope, version: { readonly id: string; readonly version: number }): Promise<Runnable> {
@@ -124,13 +152,16 @@ export class Programs {
     return this.toRunnable(capability);
   }
 
-  /** The program of a stored run, with the secrets that were sealed with it. */
-  async ofRun({ scope, recordId, version, secrets }: Run): Promise<Runnable> {
+  /** The program of a stored run, in the exact text it was started with and with the secrets that were sealed. */
+  async ofRun({ scope, recordId, version, secrets, options }: Run): Promise<Runnable> {
     const runnable = await this.byId(scope, { id: recordId, version });
     const { source } = runnable.capability;
-    const open = secrets.restore(source);
+    const own =
+      options.text === undefined ? source : ({ type: "code", code: JSON.parse(options.text) as string } as const);
+    const open = secrets.restore(own);
     if (open === source) return runnable;
-    return { ...runnable, body: (await this.toRunnable({ ...runnable.capability, source: open })).body };
+    const { body, text } = await this.toRunnable({ ...runnable.capability, source: open });
+    return { ...runnable, body, text };
   }
 
   async toRunnable(capability: Capability): Promise<Runnable> {
@@ -140,46 +171,60 @@ export class Programs {
     switch (source.type) {
       case "code": {
         const program = await this.#options.analysed.analyse(source.code);
-        return { ...common, structure: program.structure, body: { kind: "code", program } };
+        return { ...common, structure: program.structure, text: source.code, body: { kind: "code", program } };
       }
-      case "dag":
-        return { ...common, structure, body: { kind: "dag", dag: source.dagStructure } };
+      case "dag": {
+        const dag = source.dagStructure;
+        return { ...common, structure, text: toText(dag), body: { kind: "dag", dag } };
+      }
       case "tool":
       default:
-        return { ...common, structure, body: { kind: "tool", source } };
+        return { ...common, structure, text: toText(source), body: { kind: "tool", source } };
     }
   }
 
-  /** Collects the tools it can reach, including those of called capabilities. */
-  async reachableTools(asker: Asker, runnable: Runnable): Promise<ReadonlySet<string>> {
+  /** Resolves every name in the program, and in the capabilities it names. */
+  async reach(asker: Asker, runnable: Runnable): Promise<Reach> {
     const tools = new Set<string>();
+    const nested: NestedUse[] = [];
+    const missing = new Set<string>();
     const seen = new Set<string>();
-    const visit = async (each: Runnable): Promise<void> => {
-      const { capability, body } = each;
-      const key = `${capability.id} ${capability.version}`;
-      if (seen.has(key)) return;
-      seen.add(key);
-      for (const tool of capability.toolsUsed) tools.add(tool);
+    const visit = async ({ capability, body }: Runnable, caller: string): Promise<void> => {
+      if (seen.has(caller)) return;
+      seen.add(caller);
+      for (const tool of toolsOf(capability, body)) tools.add(tool);
       if (body.kind !== "code") return;
       for (const name of body.program.capabilities) {
-        const nested = await this.#findNested(asker, capability, name).catch(() => undefined); // unknown names fail at the call
-        if (nested !== undefined) await visit(nested);
+        const use = await this.#findNested(asker, capability, name).catch(() => undefined); // unknown names fail at the call
+        if (use === undefined) {
+          missing.add(name);
+          continue;
+        }
+        nested.push({ caller, name, ...use });
+        await visit(use.runnable, callerKey(use.runnable.capability));
       }
     };
-    await visit(runnable);
-    return tools;
+    await visit(runnable, "");
+    return { tools, nested, missing: [...missing] };
   }
 
-  async #findNested(asker: Asker, caller: Capability, name: string): Promise<Runnable> {
+  async #findNested(
+    asker: Asker,
+    caller: Capability,
+    name: string,
+  ): Promise<{ readonly resolved: Resolved; readonly runnable: Runnable }> {
     const { registry, naming } = this.#options;
-    const { capability } = await registry.resolve(asker, name, { inCode: true });
-    if (capability.scope.org !== asker.scope.org) return this.#copy(asker, capability);
+    const resolved = await registry.resolve(asker, name, { inCode: true });
+    const { capability } = resolved;
+    if (capability.scope.org !== asker.scope.org) return { resolved, runnable: await this.#copy(asker, capability) };
     const pinned = naming().nested === "pinned" && !name.includes("@") ? caller.pins[capability.id] : undefined;
-    if (pinned === undefined || pinned === capability.version) return this.toRunnable(capability);
-    return this.byId(asker.scope, { id: capability.id, version: pinned });
+    if (pinned === undefined || pinned === capability.version) {
+      return { resolved, runnable: await this.toRunnable(capability) };
+    }
+    return { resolved, runnable: await this.byId(asker.scope, { id: capability.id, version: pinned }) };
   }
 
-  #logAlias({ alias, capability: { displayName } }: Resolved): void {
+  logAlias({ alias, capability: { displayName } }: Resolved): void {
     if (alias === undefined) return;
     const message = `Deprecated: Using alias "${alias}" for capability "${displayName}". Update your code.`;
     this.#options.log.warn({ capability: displayName }, message);
@@ -258,6 +303,16 @@ function inferredEdges(
     return id === undefined ? undefined : formatCapabilityId(id);
   });
   return [...connected, ...(source.type === "dag" ? declaredEdges(source.dagStructure) : [])];
+}
+
+/** The tools of the text that runs, and those recorded for it. */
+function toolsOf({ toolsUsed }: Capability, body: Runnable["body"]): readonly string[] {
+  return body.kind === "code" ? [...toolsUsed, ...body.program.tools] : toolsUsed;
+}
+
+/** One text for one source, whatever the order in which the database returns its keys. */
+function toText(source: unknown): string {
+  return canonical(JSON.parse(JSON.stringify(source)));
 }
 
 function nameMissing(): PmlError {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Catalogue, indexTools } from "../catalogue/catalogue.ts";
+import { askFor } from "../../test/support/approvals.ts";
 import type { Effect } from "../permissions/effect.ts";
 import { OWNER } from "../registry/scope.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
@@ -52,7 +53,7 @@ interface Scene {
 function createScene(
   effect: Effect,
   recorded: readonly JournalEntry[] = [],
-  resolveAmbiguous: RunCallsOptions["resolveAmbiguous"] = () => Promise.resolve(undefined),
+  resolveAmbiguous: RunCallsOptions["resolveAmbiguous"] = () => Promise.resolve(askFor()),
   diskProblem?: Error,
 ): Scene {
   const happened: string[] = [];
@@ -111,7 +112,7 @@ test.each(["write", "destructive"] as const)(
   async (effect) => {
     const { calls, happened, parked } = createScene(effect, [begun]);
     void calls.call(put);
-    await expect.poll(() => parked).toEqual([{ kind: "ambiguous", run, call: begun }]);
+    await expect.poll(() => parked).toMatchObject([{ kind: "asked" }]);
     expect(happened).toEqual([]);
   },
 );

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { withoutDatabaseText } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Effect } from "../permissions/effect.ts";
+import type { JudgedPlan } from "../permissions/plan.ts";
 import type { CallEntry, CallTarget, Journal } from "./journal.ts";
 import { CallRefused, type CallTool, type RunCaller } from "./ports.ts";
 import type { Replay } from "./replay-journal.ts";
@@ -12,15 +13,13 @@ import type { CallAnswer, CallOutcome, CallSite, GuestCall, GuestError, RunHost 
 
 /** Why a run stops in the middle and waits. */
 export type ParkReason =
-  | { readonly kind: "tool"; readonly tool: string }
-  /** A call with effects that an interruption cut off: its outcome is unknown. */
-  | { readonly kind: "ambiguous"; readonly run: Run; readonly call: CallEntry }
-  | { readonly kind: "layer" };
+  /** One call needs a person: it was not foreseen, or an interruption left its outcome unknown. */
+  { readonly kind: "asked"; readonly asked: JudgedPlan } | { readonly kind: "layer" };
 
 export type GuardVerdict =
   | { readonly kind: "allowed"; readonly effect: Effect }
   | { readonly kind: "denied"; readonly reason: string }
-  | { readonly kind: "ask" };
+  | { readonly kind: "ask"; readonly asked: JudgedPlan };
 
 export interface NestedCall {
   readonly name: string;
@@ -40,10 +39,10 @@ export interface RunCallsOptions {
   readonly callTool: CallTool;
   readonly callCapability: (call: NestedCall) => Promise<CallOutcome>;
   readonly newRunId: () => string;
-  /** Decides before each call whether the run may make it. */
-  readonly guard: (tool: string) => Promise<GuardVerdict>;
+  /** Decides before each call whether the run may make it, with these arguments. */
+  readonly guard: (tool: string, args: JsonObject) => Promise<GuardVerdict>;
   /** Reads a person's decision about a call whose outcome is unknown. */
-  readonly resolveAmbiguous: (call: CallEntry) => Promise<"repeat" | "give_up" | undefined>;
+  readonly resolveAmbiguous: (call: CallEntry) => Promise<"repeat" | "give_up" | JudgedPlan>;
   /** Parks the run; calls under way stay unanswered. */
   readonly park: (reason: ParkReason) => void;
   readonly fail: (error: GuestError) => void;
@@ -116,7 +115,7 @@ export class RunCalls implements RunHost {
     let seq: number | undefined;
     let hasEffects = false;
     const outcome = await this.#callTool(target.tool, call, async () => {
-      const verdict = await this.#check(target.tool);
+      const verdict = await this.#check(target.tool, call);
       this.#refuseAfterStop();
       seq = this.#note(call, target);
       if (verdict.kind === "denied") throw denied(target.tool, verdict.reason);
@@ -135,9 +134,11 @@ export class RunCalls implements RunHost {
       return { seq, outcome: await this.#performInside(call, target, seq) };
     }
     const outcome = await this.#callTool(target.tool, call, async () => {
-      const verdict = await this.#check(target.tool);
+      const verdict = await this.#options.guard(target.tool, argsOf(call));
       if (verdict.kind === "denied") throw denied(target.tool, verdict.reason);
-      if (verdict.effect === "write" || verdict.effect === "destructive") await this.#settleAmbiguous(recorded);
+      // The question about the unknown outcome is about this very call, so an unforeseen one needs no second question.
+      const isRisky = verdict.kind === "ask" || verdict.effect === "write" || verdict.effect === "destructive";
+      if (isRisky) await this.#settleAmbiguous(recorded);
       this.#refuseAfterStop();
     });
     return { seq, outcome };
@@ -146,7 +147,7 @@ export class RunCalls implements RunHost {
   /** The outcome of the recorded call is unknown: a person decides whether it is made again. */
   async #settleAmbiguous(recorded: CallEntry): Promise<void> {
     const said = await this.#options.resolveAmbiguous(recorded);
-    if (said === undefined) this.#park({ kind: "ambiguous", run: this.#options.run, call: recorded });
+    if (typeof said === "object") this.#park({ kind: "asked", asked: said });
     if (said === "give_up") throw unknownOutcome(describeTarget(recorded.target));
   }
 
@@ -159,16 +160,20 @@ export class RunCalls implements RunHost {
     if (this.#options.signal.aborted) throw new Stopped();
   }
 
-  async #check(tool: string): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
-    const verdict = await this.#options.guard(tool);
-    return verdict.kind === "ask" ? this.#park({ kind: "tool", tool }) : verdict;
+  async #check(tool: string, call: GuestCall): Promise<Exclude<GuardVerdict, { kind: "ask" }>> {
+    const verdict = await this.#options.guard(tool, argsOf(call));
+    return verdict.kind === "ask" ? this.#park({ kind: "asked", asked: verdict.asked }) : verdict;
   }
 
   /** A call that reaches no server: a capability, or a pause. */
   #performInside(call: GuestCall, target: Exclude<CallTarget, { kind: "tool" }>, seq: number): Promise<CallOutcome> {
     if (target.kind === "sleep") return this.#sleep(call.kind === "sleep" ? call.ms : 0);
-    const args = (call.args ?? {}) as JsonObject;
-    return this.#options.callCapability({ name: target.name, args, runId: target.runId, call: String(seq) });
+    return this.#options.callCapability({
+      name: target.name,
+      args: argsOf(call),
+      runId: target.runId,
+      call: String(seq),
+    });
   }
 
   async #callTool(tool: string, call: GuestCall, permit: () => Promise<void>): Promise<CallOutcome> {
@@ -181,8 +186,14 @@ export class RunCalls implements RunHost {
         throw error;
       });
     try {
-      const args = (call.args ?? {}) as JsonObject;
-      const outcome = await callTool({ tool, args, runId: run.id, caller, signal, permit: permitOrBreak });
+      const outcome = await callTool({
+        tool,
+        args: argsOf(call),
+        runId: run.id,
+        caller,
+        signal,
+        permit: permitOrBreak,
+      });
       if (broken !== undefined) throw broken.error;
       return outcome;
     } catch (error) {
@@ -229,6 +240,10 @@ export class RunCalls implements RunHost {
     this.#options.park(reason);
     throw new Stopped();
   }
+}
+
+function argsOf({ args }: GuestCall): JsonObject {
+  return (args ?? {}) as JsonObject;
 }
 
 /** Finds the target of a program's call, in any spelling. */

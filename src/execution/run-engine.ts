@@ -4,6 +4,7 @@ import { isUnnamed } from "../registry/fqdn.ts";
 import type { Asker, Scope } from "../registry/scope.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Approval } from "../permissions/approval.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
@@ -19,7 +20,16 @@ import type { RunAnswer } from "../contract/execute.ts";
 import type { RunRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
 import { openEntries, openRun, sealEntries, sealRun } from "./seal-run.ts";
-import { claimParkedRun, findRun, listRuns, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
+import {
+  claimParkedRun,
+  findRun,
+  listRuns,
+  parkRun,
+  pointAtApproval,
+  readJournal,
+  type Run,
+  type StoredRun,
+} from "./run-store.ts";
 import {
   checkArguments,
   identify,
@@ -69,8 +79,8 @@ export class Engine {
     const run = this.#newRun(scope, runnable, { request, args, caller: context.caller });
     const report = { run, runnable, started, byName: request.kind === "capability" };
     if (request.options.dryRun === true) return this.#dryRun(report, context);
-    const tools = await this.programs.reachableTools(asker, runnable);
-    const verdict = await this.#approver.decide(run, runnable, { tools, caller: context.caller });
+    const reach = await this.programs.reach(asker, runnable);
+    const verdict = await this.#approver.decide(run, runnable, { reach, caller: context.caller });
     if (verdict.kind === "denied") return refusalAnswer(report, verdict.error);
     if (verdict.kind === "waiting") {
       await parkRun(this.#options.db, sealRun(run), { entries: [], approvalId: verdict.approval.id });
@@ -78,7 +88,7 @@ export class Engine {
     }
     const { plan } = verdict;
     return this.#start(
-      { ...context, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded: [], depth: 0 },
+      { ...context, run: { ...run, approvedTools: plan.grants }, runnable, plan, recorded: [], depth: 0, planKey: "" },
       report,
     );
   }
@@ -89,8 +99,8 @@ export class Engine {
       const asker = toAsker(scope, caller);
       const runnable = await this.#find(asker, request);
       const run = this.#newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
-      const tools = await this.programs.reachableTools(asker, runnable);
-      const { decision, reasons } = await this.#approver.judge(run, runnable, tools);
+      const reach = await this.programs.reach(asker, runnable);
+      const { decision, reasons } = (await this.#approver.judge(run, runnable, reach)).verdict;
       if (decision === "allow") return undefined;
       const what = decision === "deny" ? "it is not permitted" : "a person would have to be asked";
       return `${what}: ${reasons.join("; ")}`;
@@ -121,17 +131,24 @@ export class Engine {
 
   async #resume(run: StoredRun & Run, report: RunReport, context: RunContext): Promise<RunAnswer> {
     const { runnable } = report;
-    const tools = await this.programs.reachableTools(run, runnable);
-    const verdict = await this.#approver.decideAgain(run, runnable, { tools, caller: context.caller });
+    const reach = await this.programs.reach(run, runnable);
+    const verdict = await this.#approver.decideAgain(run, runnable, { reach, caller: context.caller });
     if (verdict.kind === "denied") return this.#end(report, { kind: "failed", error: verdict.error });
-    if (verdict.kind === "waiting") return toAnswer(report, { kind: "waiting", approval: verdict.approval });
+    if (verdict.kind === "waiting") return this.#waitOn(run, report, verdict.approval);
     await this.#claim(run);
     const recorded = openEntries(run, await readJournal(this.#options.db, run.scope, run.id));
     const { plan } = verdict;
     return this.#start(
-      { ...context, run: { ...run, approvedTools: plan.tools }, runnable, plan, recorded, depth: 0 },
+      { ...context, run: { ...run, approvedTools: plan.grants }, runnable, plan, recorded, depth: 0, planKey: "" },
       report,
     );
+  }
+
+  /** Keeps a parked run waiting; it may have asked anew, because its plan is another one by now. */
+  async #waitOn(run: StoredRun & Run, report: RunReport, approval: Approval): Promise<RunAnswer> {
+    if (approval.id !== run.approvalId && !(await pointAtApproval(this.#options.db, run, approval.id)))
+      throw inProgress(run);
+    return toAnswer(report, { kind: "waiting", approval });
   }
 
   /** Claims the run, so that only one process resumes it. */
@@ -139,10 +156,7 @@ export class Engine {
     const { owner } = this.runner;
     const lease = { owner, seconds: LEASE_SECONDS };
     const isOurs = run.state === "parked" ? await claimParkedRun(this.#options.db, run, lease) : run.owner === owner;
-    if (isOurs) return;
-    throw new PmlError("run_in_progress", `The run ${run.id} is in progress`, {
-      hint: "Ask again in a moment to get its outcome.",
-    });
+    if (!isOurs) throw inProgress(run);
   }
 
   #start(progress: RunInProgress, report: RunReport): Promise<RunAnswer> {
@@ -226,6 +240,8 @@ export class Engine {
   async #dryRun(report: RunReport, { signal }: RunContext): Promise<RunAnswer> {
     const { run, runnable } = report;
     const { db, sandbox, limits, tools } = this.#options;
+    const { verdict } = await this.#approver.judge(run, runnable, await this.programs.reach(run, runnable));
+    const decisions = new Map(verdict.tools.map(({ tool, decision }) => [tool, decision]));
     const stop = new AbortController();
     const recent = await listRuns(db, run.scope, {
       recordId: run.recordId,
@@ -236,7 +252,7 @@ export class Engine {
     const host = new DryRun({
       tools,
       journals: await Promise.all(recent.map(({ id }) => readJournal(db, run.scope, id))),
-      decide: (tool) => this.#approver.decideTool(run, tool),
+      decide: async (tool) => decisions.get(tool) ?? this.#approver.decideTool(tool),
       stop: () => stop.abort(),
     });
     const both = AbortSignal.any([signal, stop.signal]);
@@ -278,7 +294,12 @@ export class Engine {
   ): Run {
     const { dryRun: _notKept, ...rest } = request.options;
     const naming = request.kind === "capability" ? undefined : request.naming;
-    const options = naming === undefined ? rest : { ...rest, naming };
+    const text = submittedText(runnable);
+    const options = {
+      ...rest,
+      ...(naming === undefined ? {} : { naming }),
+      ...(text === undefined ? {} : { text: JSON.stringify(text) }),
+    };
     const secrets = new RunSecrets(this.#options.secrets);
     secrets.learn(args, runnable.capability.parameters);
     if (runnable.hidden !== undefined) secrets.learnProgram(runnable.hidden);
@@ -287,7 +308,7 @@ export class Engine {
       id: newId(),
       scope,
       intent: secrets.hide(request.intent),
-      args,
+      args: toExactJson(args),
       seed: Math.floor(Math.random() * 2 ** 32),
       startedMs: Date.now(),
       principal: caller.principal,
@@ -298,6 +319,29 @@ export class Engine {
       secrets,
     };
   }
+}
+
+/** The submitted text, its secrets hidden, where the stored capability has another one of the same source. */
+function submittedText({ capability: { source }, hidden }: Runnable): string | undefined {
+  if (source.type !== "code" || typeof hidden?.source !== "string") return undefined;
+  return hidden.source === source.code ? undefined : hidden.source;
+}
+
+/** Rejects numbers that JSON cannot carry: the person would be shown another value than the program gets. */
+function toExactJson(args: JsonObject): JsonObject {
+  const text = JSON.stringify(args, (name, value: unknown) => {
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    throw new PmlError("arguments_invalid", `The argument ${JSON.stringify(name)} is not a finite number`, {
+      hint: "JSON has no numbers beyond 1.8e308; pass such a value as text.",
+    });
+  });
+  return JSON.parse(text) as JsonObject;
+}
+
+function inProgress({ id }: StoredRun): PmlError {
+  return new PmlError("run_in_progress", `The run ${id} is in progress`, {
+    hint: "Ask again in a moment to get its outcome.",
+  });
 }
 
 function toAsker(scope: Scope, { principal, admin, client }: RunCaller): Asker {

@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly naming?: Naming;
   /** Secrets of the arguments and the program, while the run is unfinished. */
   readonly sealed?: string;
+  /** JSON of the submitted text, its secrets hidden, where the stored capability has another; gone when the run ends. */
+  readonly text?: string;
 }
 
 /** A run as it is stored, with its secrets hidden. */
@@ -81,7 +83,7 @@ export async function parkRun(
       INSERT INTO execution_run (org, id, project, kind, state, record_id, version, source_hash, intent, input, seed,
         started_ms, principal, client, parent_run_id, parent_call, options, approved_tools, approval_id, created_at)
       VALUES (${scope.org}, ${run.id}, ${scope.project}, ${run.kind}, 'parked', ${run.recordId}, ${run.version},
-        ${run.sourceHash}, ${run.intent}, ${toJson(run.args)}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
+        ${run.sourceHash}, ${run.intent}, ${toJson(storableArgs(run.args))}::jsonb, ${run.seed}, ${run.startedMs}, ${run.principal},
         ${run.client ?? null}, ${parent?.runId ?? null}, ${parent?.call ?? null}, ${toJson(run.options)}::jsonb,
         ${[...run.approvedTools]}, ${approvalId ?? null}, to_timestamp(${run.startedMs} / 1000.0))
       ON CONFLICT (org, id) DO UPDATE SET state = 'parked', owner = NULL, lease_until = NULL,
@@ -172,6 +174,19 @@ export async function claimParkedRun(db: Db, run: StoredRun, { owner, seconds }:
   return claimed !== undefined;
 }
 
+/** Lets a parked run wait for another approval; returns false if it is not parked. */
+export async function pointAtApproval(db: Db, run: StoredRun, approvalId: string): Promise<boolean> {
+  const pointed = await db
+    .updateTable("execution_run")
+    .set({ approval_id: approvalId })
+    .where("org", "=", run.scope.org)
+    .where("id", "=", run.id)
+    .where("state", "=", "parked")
+    .returning("id")
+    .executeTakeFirst();
+  return pointed !== undefined;
+}
+
 export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<void> {
   await db
     .updateTable("execution_run")
@@ -185,6 +200,16 @@ export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<vo
 const ESCAPE = String.raw`\u`;
 /** Escapes that jsonb rejects: NUL and lone surrogates, as JSON.stringify writes them. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+/** Arguments that jsonb would change are stored as a text of JSON: they were approved exactly as they are. */
+export function storableArgs(args: JsonObject): JsonValue {
+  const text = JSON.stringify(args);
+  return text.includes(ESCAPE) && text.search(UNSTORABLE) !== -1 ? text : args;
+}
+
+function fromStoredArgs(input: unknown): JsonObject {
+  return (typeof input === "string" ? JSON.parse(input) : (input ?? {})) as JsonObject;
+}
 
 export function toJson(value: unknown): string {
   const text = JSON.stringify(value ?? null);
@@ -238,7 +263,7 @@ function toRun(row: StoredRunRow): StoredRun {
     state: row.state,
     ...identityOf(row),
     intent: row.intent ?? "",
-    args: (row.input ?? {}) as JsonObject,
+    args: fromStoredArgs(row.input),
     seed: row.seed,
     startedMs: row.started_ms,
     principal: row.principal ?? "",

@@ -10,10 +10,11 @@ import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller } from "./ports.ts";
-import type { Programs, Runnable } from "./programs.ts";
+import { callerKey, type Programs, type Runnable } from "./programs.ts";
 import { openEntries, sealEntries, sealRun } from "./seal-run.ts";
+import type { RunError } from "../contract/execute.ts";
 import { type CalledCapabilities, type CalledCapability, type EndedRun, RunMemory } from "./remember.ts";
-import type { NestedCall } from "./run-calls.ts";
+import type { NestedCall, ParkReason } from "./run-calls.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
 import { findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
@@ -43,6 +44,8 @@ export interface RunInProgress {
   readonly signal: AbortSignal;
   readonly recorded: readonly JournalEntry[];
   readonly depth: number;
+  /** Key of the program in the plan's nested uses; empty for the one the plan was made for. */
+  readonly planKey: string;
   readonly parent?: RunSession;
 }
 
@@ -91,8 +94,8 @@ export class Runner {
           return callTool(request);
         },
         newRunId: newId,
-        guard: (tool) => plan.check(tool),
-        resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(run, call),
+        guard: (tool, args) => plan.check(tool, args),
+        resolveAmbiguous: (call) => this.#approver.resolveAmbiguous(plan, run, call),
         callCapability: async (call) =>
           (await session.supervise(this.#callCapability(call, { progress, session, nested }))) ?? STOPPED,
       },
@@ -154,8 +157,13 @@ export class Runner {
     const { run: parent, depth } = progress;
     try {
       if (depth + 1 > this.#options.maxDepth) throw tooDeep(this.#options.maxDepth);
-      const asker = { scope: parent.scope, principal: parent.principal, client: parent.client };
-      const runnable = await this.#programs.nested(asker, progress.runnable.capability, call.name);
+      const called = await this.#findNested(progress, call);
+      if (called.kind === "denied") return toOutcome(called.error);
+      if (called.kind === "asked") {
+        session.park(called);
+        return undefined;
+      }
+      const { runnable, plan, planKey } = called;
       const { id, version } = runnable.capability;
       nested.set(call.name, { id, version });
       const args = checkArguments(runnable, call.args);
@@ -173,11 +181,31 @@ export class Runner {
       const recorded =
         known === undefined ? [] : openEntries(run, await readJournal(this.#options.db, run.scope, run.id));
       const signal = AbortSignal.any([progress.signal, session.over]);
-      return await this.#runNested({ ...progress, run, runnable, recorded, depth: depth + 1, parent: session, signal });
+      const child = { ...progress, run, runnable, plan, planKey, recorded, depth: depth + 1, parent: session, signal };
+      return await this.#runNested(child);
     } catch (error) {
       if (!(error instanceof PmlError)) throw error;
-      return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
+      return toOutcome(error);
     }
+  }
+
+  /**
+   * Finds the capability that the plan binds the name to. A name that the plan does not have, because it was computed or
+   * stood for nothing, is resolved now and needs a decision of its own.
+   */
+  async #findNested(progress: RunInProgress, call: NestedCall): Promise<FoundNested> {
+    const { run, runnable: caller, plan, planKey } = progress;
+    const bound = plan.findNested(planKey, call.name);
+    if (bound !== undefined) {
+      this.#programs.logAlias(bound.resolved);
+      return { kind: "found", plan, runnable: bound.runnable, planKey: callerKey(bound.runnable.capability) };
+    }
+    const asker = { scope: run.scope, principal: run.principal, client: run.client };
+    const runnable = await this.#programs.nested(asker, caller.capability, call.name);
+    const reach = await this.#programs.reach(asker, runnable);
+    const decided = await this.#approver.decideNested(run, runnable, { reach, call });
+    if (decided.kind === "approved") return { kind: "found", plan: decided.plan, runnable, planKey: "" };
+    return decided;
   }
 
   /** Returns undefined if the nested run parked, and its parent with it. */
@@ -198,9 +226,14 @@ export class Runner {
     await this.cacheResult(child, result);
     if (ended.kind === "returned") return { ok: true, value: ended.value };
     const error = ended.kind === "failed" ? ended.error : { code: "cancelled", message: "the run was cancelled" };
-    return { ok: false, error: { name: "CapabilityError", code: error.code, message: error.message } };
+    return toOutcome(error);
   }
 }
+
+type FoundNested =
+  | { readonly kind: "found"; readonly runnable: Runnable; readonly plan: ApprovedPlan; readonly planKey: string }
+  | Extract<ParkReason, { kind: "asked" }>
+  | { readonly kind: "denied"; readonly error: RunError };
 
 /** Answers calls of a parked run: never settles. */
 const STOPPED = new Promise<never>(() => undefined);
@@ -226,7 +259,10 @@ export function isOver({ state }: StoredRun): boolean {
 
 function storedOutcome({ state, result, error }: StoredRun): AnswerEntry["outcome"] {
   if (state === "succeeded") return { ok: true, value: result ?? null };
-  const { code, message } = error ?? { code: "cancelled", message: "the run was cancelled" };
+  return toOutcome(error ?? { code: "cancelled", message: "the run was cancelled" });
+}
+
+function toOutcome({ code, message }: Pick<RunError, "code" | "message">): AnswerEntry["outcome"] {
   return { ok: false, error: { name: "CapabilityError", code, message } };
 }
 

@@ -1,14 +1,14 @@
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { parseToolId } from "../catalogue/tool-id.ts";
 import { v7 as newId } from "uuid";
 import type { Scope } from "../registry/scope.ts";
-import { contentHash } from "../base/content-hash.ts";
+import { canonical } from "../base/canonical.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
+import { bindArgs, type BindingSubject, bindText } from "../permissions/binding.ts";
 import { askByForm } from "../permissions/elicitation.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import type { BoundPlan, ToolVerdict } from "../permissions/plan.ts";
+import type { JudgedPlan, ToolVerdict } from "../permissions/plan.ts";
 import type { RunCaller } from "../execution/ports.ts";
 
 /** A call that an agent makes itself, without a program around it. */
@@ -31,68 +31,56 @@ export type PermitCall = (call: DirectCall) => Promise<void>;
  * ask their users before they call a tool; those of other people may not.
  */
 export function createPermitCall(permissions: Permissions, scope: Scope, approvalUrl: ApprovalUrl): PermitCall {
-  const askPerson = async (call: DirectCall, verdict: ToolVerdict): Promise<void> => {
-    const open = await findUndecided(permissions, scope, { call, verdict });
-    if (open !== undefined) throw waiting(open, call.tool.id, approvalUrl(open.id));
-  };
   return async (call) => {
-    const verdict = await decideCall(permissions, scope, call);
+    const { tool } = call;
+    const planned = { id: tool.id, schemaHash: tool.contentHash, annotations: tool.annotations };
+    const verdict = permissions.decideTool(planned);
     if (verdict.source.kind === "default" && permissions.directCalls === "written") return;
     if (verdict.decision === "allow") return;
     if (verdict.decision === "deny") throw denied(verdict);
-    if (!call.wasAsked) await askPerson(call, verdict);
+    if (call.wasAsked) return;
+    // A person may have allowed it for good.
+    const judged = await permissions.decidePlan(toSubject(scope, call), [planned]);
+    if (judged.verdict.decision === "allow") return;
+    const open = await findUndecided(permissions, judged, call);
+    if (open !== undefined) throw waiting(open, tool.id, approvalUrl(open.id));
   };
 }
 
-/** Decides the call as a program of its own, which a person may have allowed for good. */
-async function decideCall(
-  permissions: Permissions,
-  scope: Scope,
-  { tool, caller: { principal } }: DirectCall,
-): Promise<ToolVerdict> {
-  const planned = { id: tool.id, schemaHash: tool.contentHash, annotations: tool.annotations };
-  const verdict = permissions.decideTool(planned);
-  if (!verdict.rememberable || permissions.directCalls === "written") return verdict;
-  const context = { principal, codeHash: codeHashOf(tool.id) };
-  return (await permissions.decidePlan(scope, [planned], context)).tools[0] ?? verdict;
-}
-
-function codeHashOf(tool: string): string {
-  return contentHash({ directCall: tool });
+/** The call as a program of its own. */
+function toSubject(scope: Scope, { tool, args, caller }: DirectCall): BindingSubject {
+  return {
+    scope,
+    principal: caller.principal,
+    program: { kind: "call", ...bindText(canonical({ tool: tool.id })) },
+    nested: [],
+    missing: [],
+    dynamicCalls: [],
+    // The server gets JSON, so numbers that it cannot carry are bound and shown as the null that they become.
+    args: bindArgs(JSON.parse(JSON.stringify(args)) as JsonObject),
+  };
 }
 
 /** Asks, and resolves when the call may be made; with the approval where nobody has decided yet. */
 async function findUndecided(
   permissions: Permissions,
-  scope: Scope,
-  { call, verdict }: { readonly call: DirectCall; readonly verdict: ToolVerdict },
+  judged: JudgedPlan,
+  { tool, caller }: DirectCall,
 ): Promise<Approval | undefined> {
-  const { args, caller } = call;
   const { principal, client, form } = caller;
-  const tool = call.tool.id;
-  const runId = newId();
-  const plan: BoundPlan = {
-    principal,
-    codeHash: codeHashOf(tool),
-    input: args,
-    verdict: { decision: "ask", tools: [verdict], reasons: [`${tool}: ${verdict.reason}`] },
-  };
-  const use = await permissions.useApproval(scope, plan);
+  const { binding } = judged;
+  const use = await permissions.useApproval(binding);
   if (use.kind === "used") return undefined;
   if (use.kind === "refused") throw refused(use.approval);
-  const { server, tool: name } = parseToolId(tool);
-  const code = `return await mcp[${JSON.stringify(server)}][${JSON.stringify(name)}](args);`;
-  const intent = `call ${tool} directly`;
-  const approval =
-    use.kind === "pending"
-      ? use.approval
-      : await permissions.requestApproval(scope, { ...plan, runId, intent, code, client });
-  const reply = await askByForm(form, approval, { runId, by: principal });
+  const request = { ...judged, runId: newId(), intent: `call ${tool.id} directly`, client };
+  const approval = use.kind === "pending" ? use.approval : await permissions.requestApproval(request);
+  const reply = await askByForm(form, approval, { runId: request.runId, by: principal });
   if (reply === undefined) return approval;
-  const { approval: decided } = await permissions.decideApproval(scope, approval.id, reply);
+  const { approval: decided } = await permissions.decideApproval(binding.scope, approval.id, reply);
   if (decided.state !== "approved") throw refused(decided);
-  await permissions.useApproval(scope, plan);
-  return undefined;
+  const own = await permissions.useApproval(binding);
+  // Where the same call was made twice, the other one took it.
+  return own.kind === "used" ? undefined : permissions.requestApproval(request);
 }
 
 function denied({ tool, reason }: ToolVerdict): PmlError {

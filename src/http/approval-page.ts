@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { PmlError } from "../base/errors.ts";
 import type { Approval, DecidedApproval } from "../permissions/approval.ts";
+import { renderQuestion } from "../permissions/render-question.ts";
 import { toVisible } from "../base/visible.ts";
 
 const STYLE = `
@@ -59,7 +60,7 @@ export function renderApproval(approval: Approval, ticket: string): string {
 <button name="answer" value="once">Allow once</button>${rememberButton(approval)}</p>
 </form>`
       : `<p><strong>It is ${escape(state)}.</strong></p>`;
-  return layout("A program wants to run", `${describe(approval)}${form}`);
+  return layout("Something waits for your decision", `<pre>${escape(renderQuestion(approval))}</pre>${form}`);
 }
 
 function rememberButton({ tools }: Approval): string {
@@ -67,22 +68,6 @@ function rememberButton({ tools }: Approval): string {
   if (names.length === 0) return "";
   return `
 <button name="answer" value="always">Always allow ${escape(names.join(", "))} in this very program</button>`;
-}
-
-function describe(approval: Approval): string {
-  const { intent, client, principal, capability, tools, reasons, input, code, createdAt, expiresAt } = approval;
-  const items = tools.map(
-    ({ tool, effect, decision, reason }) =>
-      `<li><code>${escape(tool)}</code> <span class="${effect}">${effect}</span> ${decision === "allow" ? "(allowed already)" : ""}: ${escape(reason)}</li>`,
-  );
-  const others = reasons.filter((reason) => !tools.some(({ tool }) => reason.startsWith(`${tool}: `)));
-  return `<dl>
-<dt>What for, in the agent's words</dt><dd>${escape(intent)}</dd>
-<dt>Asked by</dt><dd>${escape(client ?? principal)}${capability === undefined ? "" : `, in ${escape(capability)}`}, ${createdAt.toISOString()}; expires ${expiresAt.toISOString()}</dd>
-<dt>It would call</dt><dd><ul>${items.join("")}</ul>${others.map((reason) => `<p>${escape(reason)}</p>`).join("")}</dd>
-${input === undefined ? "" : `<dt>With</dt><dd><pre>${escape(JSON.stringify(input, null, 2))}</pre></dd>`}
-<dt>The program</dt><dd><pre>${escape(code)}</pre></dd>
-</dl>`;
 }
 
 export function renderAnswer({ approval, rules }: DecidedApproval): string {

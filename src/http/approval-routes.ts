@@ -5,6 +5,7 @@ import { PmlError } from "../base/errors.ts";
 import type { Returned } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import { type Approval, notFound, readAnswer } from "../permissions/approval.ts";
+import { renderQuestion } from "../permissions/render-question.ts";
 import { renderAnswer, renderApproval, renderKeyForm, renderProblem, sendPage } from "./approval-page.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import type { Route } from "./http-server.ts";
@@ -23,10 +24,14 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
   const { permissions, scope } = app;
   return [
     serveData(routes.listInbox, ({ query: { all } }) => listInbox(app, all === "true")),
-    serveData(routes.getApproval, ({ params: { id } }) => getApproval(app, id)),
-    serveData(routes.decideApproval, ({ params: { id }, body }) =>
-      permissions.decideApproval(scope, id, { ...body, by: person() }),
-    ),
+    serveData(routes.getApproval, async ({ params: { id } }) => {
+      const { binding, ...approval } = await getApproval(app, id);
+      return { ...approval, question: renderQuestion({ ...approval, binding }) };
+    }),
+    serveData(routes.decideApproval, async ({ params: { id }, body }) => {
+      const { approval, rules } = await permissions.decideApproval(scope, id, { ...body, by: person() });
+      return { approval: withoutBinding(approval), rules };
+    }),
     serveData(routes.listRules, () => permissions.listRules(scope)),
     serveData(routes.testRules, ({ query: { tool } }) => app.decideTool(tool)),
     serveData(routes.removeRule, ({ params: { id } }) => permissions.removeRule(scope, id, person())),
@@ -41,7 +46,12 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
 
 async function listInbox({ permissions, scope }: Approvals, all: boolean): Promise<Returned<typeof routes.listInbox>> {
   const approvals = await permissions.listApprovals(scope, all ? {} : { states: ["pending"] });
-  return approvals.map((approval) => ({ kind: "approval", ...approval }));
+  return approvals.map((approval) => ({ kind: "approval", ...withoutBinding(approval) }));
+}
+
+/** Lists and decisions leave out the binding, which is as long as all the code it binds. */
+function withoutBinding({ binding: _long, ...approval }: Approval): Omit<Approval, "binding"> {
+  return approval;
 }
 
 async function getApproval({ permissions, scope }: ApprovalAccess, id: string): Promise<Approval> {

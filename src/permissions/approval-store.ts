@@ -3,10 +3,10 @@ import { v7 as newId } from "uuid";
 import type { Scope } from "../registry/scope.ts";
 import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
-import type { JsonValue } from "../base/json.ts";
 import { storableJson, storableText } from "../base/storable.ts";
 import type { Approval, ApprovalDecision, ApprovalFilter, ApprovalRequest, ApprovalState } from "./approval.ts";
-import { bindingHash, type ToolVerdict } from "./plan.ts";
+import { type Binding, hashBinding } from "./binding.ts";
+import type { ToolVerdict } from "./plan.ts";
 import { newShortId } from "./short-id.ts";
 
 type ApprovalRow = Selectable<Tables["approvals"]>;
@@ -58,31 +58,29 @@ export async function listApprovals(db: Db, scope: Scope, filter: ApprovalFilter
   return (await query.orderBy("created_at", "desc").limit(limit).execute()).map(toApproval);
 }
 
-/** Inserts a pending approval; returns undefined if the same plan already has one. */
+/** Inserts a pending approval, its binding as shown; returns undefined if the same plan already has one. */
 export async function insertApproval(
   tx: Tx,
-  scope: Scope,
   request: ApprovalRequest,
   ttlMinutes: number,
 ): Promise<Approval | undefined> {
-  const { runId, principal, client, capability, intent, code, codeHash, input, verdict } = request;
+  const { runId, client, capability, intent, binding, verdict } = request;
   const row = await tx
     .insertInto("approvals")
     .values({
-      ...scope,
+      ...binding.scope,
       id: newId(),
       short_id: newShortId("apr"),
       run_id: runId,
-      principal,
+      principal: binding.principal,
       client: client === undefined ? null : storableText(client),
       capability: capability ?? null,
       intent: storableText(intent),
-      code: storableText(code),
-      code_hash: codeHash,
-      input: input === undefined ? null : storableJson(input),
+      // A text column, not jsonb: JSON escapes what jsonb rejects, so that every name comes back as it was.
+      binding: JSON.stringify(binding),
       tools: storableJson(verdict.tools),
       reasons: storableJson(verdict.reasons),
-      binding_hash: bindingHash(request),
+      binding_hash: hashBinding(binding),
       expires_at: inMinutes(ttlMinutes),
     })
     .onConflict((conflict) =>
@@ -176,6 +174,8 @@ export async function takeApproval(tx: Tx, { org, project }: Scope, binding: str
         .limit(1)
         .forUpdate(),
     )
+    .where("state", "=", "approved")
+    .where("used_at", "is", null)
     .returningAll()
     .executeTakeFirst();
   return row === undefined ? undefined : toApproval(row);
@@ -192,15 +192,13 @@ function toApproval(row: ApprovalRow & { readonly state_now?: ApprovalState }): 
     state: row.state_now ?? row.state,
     principal: row.principal,
     intent: row.intent,
-    code: row.code,
-    codeHash: row.code_hash,
+    binding: JSON.parse(row.binding) as Binding,
     tools: row.tools as ToolVerdict[],
     reasons: row.reasons as string[],
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     ...(row.client === null ? {} : { client: row.client }),
     ...(row.capability === null ? {} : { capability: row.capability }),
-    ...(row.input === null ? {} : { input: row.input as JsonValue }),
     ...(row.decided_at === null ? {} : { decidedAt: row.decided_at }),
     ...(row.decided_by === null ? {} : { decidedBy: row.decided_by }),
     ...(row.decided_via === null ? {} : { decidedVia: row.decided_via }),

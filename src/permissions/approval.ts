@@ -1,6 +1,6 @@
 import { PmlError } from "../base/errors.ts";
-import type { JsonValue } from "../base/json.ts";
-import type { BoundPlan, ToolVerdict } from "./plan.ts";
+import type { Binding } from "./binding.ts";
+import type { JudgedPlan, ToolVerdict } from "./plan.ts";
 
 /** `expired`: no decision in time, unlike `refused`. `superseded`: the run has asked for another plan since. */
 export type ApprovalState = "pending" | "approved" | "refused" | "expired" | "superseded";
@@ -9,14 +9,15 @@ export type ApprovalState = "pending" | "approved" | "refused" | "expired" | "su
 export type DecidedVia = "cli" | "dashboard" | "elicitation";
 
 /** A run's request for a person's approval. */
-export interface ApprovalRequest extends BoundPlan {
+export interface ApprovalRequest extends JudgedPlan {
   readonly runId: string;
   readonly intent: string;
-  readonly code: string;
   /** Name that the calling client gives itself. */
   readonly client?: string | undefined;
   /** Display name of the capability, if the program is one. */
   readonly capability?: string | undefined;
+  /** Whether a whole argument is secret by its name or its schema; such ones are hidden in the question. */
+  readonly isDeclared?: (value: string) => boolean;
 }
 
 export interface Approval {
@@ -28,9 +29,8 @@ export interface Approval {
   readonly client?: string;
   readonly capability?: string;
   readonly intent: string;
-  readonly code: string;
-  readonly codeHash: string;
-  readonly input?: JsonValue;
+  /** Its texts are as people see them. */
+  readonly binding: Binding;
   readonly tools: readonly ToolVerdict[];
   readonly reasons: readonly string[];
   readonly createdAt: Date;
@@ -80,13 +80,14 @@ export type ApprovalUse =
   /** No approval was requested for this plan, or it has been used. */
   | { readonly kind: "none" };
 
-/** A rule left by a person: this tool with this schema, called by this program for this principal. */
+/** A rule left by a person: this tool, under this binding with any arguments. */
 export interface RememberedRule {
   /** `rul_…`. */
   readonly id: string;
   readonly tool: string;
   readonly schemaHash: string;
-  readonly codeHash: string;
+  /** Hash of the binding without arguments. */
+  readonly bindingHash: string;
   readonly principal: string;
   readonly capability?: string;
   readonly approvalId: string;

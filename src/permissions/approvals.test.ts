@@ -1,3 +1,4 @@
+import { DEFAULT_SCOPE } from "../registry/scope.ts";
 import { MAX } from "uuid";
 import { describe, expect, test } from "vitest";
 import {
@@ -11,7 +12,7 @@ import {
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
 import type { DatabaseClient } from "../db/client.ts";
 
-const scope = { org: "acme", project: "shop" };
+const scope = DEFAULT_SCOPE;
 /** Moves the expiry into the past. */
 async function letExpire(client: DatabaseClient): Promise<void> {
   await client.db
@@ -26,15 +27,17 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
     const request = askFor({ intent: "zero \u0000 and half \uD800", capability: "fs:put" });
-    const asked = await permissions.requestApproval(scope, request);
+    const asked = await permissions.requestApproval(request);
     expect(asked).toMatchObject({
       id: expect.stringMatching(/^apr_[0-9a-z]{10}$/),
       state: "pending",
       runId: request.runId,
       intent: "zero \uFFFD and half \uFFFD",
       capability: "fs:put",
-      code: request.code,
-      input: { entities: [] },
+      binding: {
+        program: { text: "await mcp.memory.create_entities({ entities: args.entities });" },
+        args: { text: '{\n  "entities": []\n}' },
+      },
       tools: request.verdict.tools,
     });
     expect(asked.expiresAt.getTime() - asked.createdAt.getTime()).toBe(3_600_000);
@@ -66,28 +69,29 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions } = opened;
-    const request = askFor({ tools: [askedTool("a:x"), askedTool("b:y")] });
-    expect(await permissions.useApproval(scope, request)).toEqual({ kind: "none" });
-    const { id } = await permissions.requestApproval(scope, request);
-    expect(await permissions.useApproval(scope, request)).toMatchObject({ kind: "pending", approval: { id } });
+    const tools = [askedTool("a:x"), askedTool("b:y")];
+    const request = askFor({ tools });
+    expect(await permissions.useApproval(request.binding)).toEqual({ kind: "none" });
+    const { id } = await permissions.requestApproval(request);
+    expect(await permissions.useApproval(request.binding)).toMatchObject({ kind: "pending", approval: { id } });
     await permissions.decideApproval(scope, id, yes);
     const others = [
-      { ...request, codeHash: "edited" },
-      { ...request, principal: "somebody" },
-      { ...request, input: { entities: [1] } },
+      askFor({ tools, code: "edited" }),
+      askFor({ tools, principal: "somebody" }),
+      askFor({ tools, input: { entities: [1] } }),
+      askFor({ tools, scope: { ...scope, project: "other" } }),
       askFor({ tools: [askedTool("a:x"), askedTool("b:y", { schemaHash: "changed" })] }),
       askFor({ tools: [askedTool("a:x"), askedTool("b:y", { effect: "destructive" })] }),
       askFor({ tools: [askedTool("a:x")] }),
       askFor({ tools: [askedTool("a:x"), askedTool("b:y"), askedTool("c:z")] }),
     ];
-    for (const other of others) expect(await permissions.useApproval(scope, other)).toEqual({ kind: "none" });
-    expect(await permissions.useApproval({ ...scope, project: "other" }, request)).toEqual({ kind: "none" });
+    for (const other of others) expect(await permissions.useApproval(other.binding)).toEqual({ kind: "none" });
     const reordered = askFor({ tools: [askedTool("b:y"), askedTool("a:x")] });
-    expect(await permissions.useApproval(scope, reordered)).toMatchObject({
+    expect(await permissions.useApproval(reordered.binding)).toMatchObject({
       kind: "used",
       approval: { id, usedAt: expect.any(Date) },
     });
-    expect(await permissions.useApproval(scope, request)).toEqual({ kind: "none" });
+    expect(await permissions.useApproval(request.binding)).toEqual({ kind: "none" });
     expect((await readAudit(client)).at(-1)).toBe("approval.use used");
   });
 
@@ -96,10 +100,11 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
     const first = askFor();
-    const asked = await permissions.requestApproval(scope, first);
-    expect((await permissions.requestApproval(scope, askFor())).id).toBe(asked.id);
+    const asked = await permissions.requestApproval(first);
+    expect((await permissions.requestApproval(askFor())).id).toBe(asked.id);
     expect(told).toHaveLength(1);
-    const edited = await permissions.requestApproval(scope, { ...first, codeHash: "edited" });
+    const editedPlan = askFor({ runId: first.runId, code: "edited" });
+    const edited = await permissions.requestApproval(editedPlan);
     expect(edited.id).not.toBe(asked.id);
     expect(await permissions.findApproval(scope, asked.id)).toMatchObject({ state: "superseded" });
     await expect(permissions.decideApproval(scope, asked.id, yes)).rejects.toMatchObject({
@@ -110,10 +115,10 @@ describe.each(engines)("approvals on %s", (engine) => {
     await permissions.decideApproval(scope, edited.id, no);
     // simulates a gateway whose clock is ahead
     await client.db.updateTable("approvals").set({ id: MAX }).where("short_id", "=", edited.id).execute();
-    const last = await permissions.requestApproval(scope, { ...first, codeHash: "edited" });
+    const last = await permissions.requestApproval(editedPlan);
     expect(last.id).not.toBe(edited.id);
-    expect((await permissions.requestApproval(scope, { ...first, codeHash: "edited" })).id).toBe(last.id);
-    expect(await permissions.useApproval(scope, { ...first, codeHash: "edited" })).toMatchObject({ kind: "pending" });
+    expect((await permissions.requestApproval(editedPlan)).id).toBe(last.id);
+    expect(await permissions.useApproval(editedPlan.binding)).toMatchObject({ kind: "pending" });
   });
 
   test("an expired approval is not refused: it can be neither decided nor used, and a new request is possible", async () => {
@@ -121,7 +126,7 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using opened = await openPermissions(client);
     const { permissions, told } = opened;
     const request = askFor();
-    const unanswered = await permissions.requestApproval(scope, request);
+    const unanswered = await permissions.requestApproval(request);
     await letExpire(client);
     expect(await permissions.findApproval(scope, unanswered.id)).toMatchObject({ state: "expired" });
     expect(await permissions.listApprovals(scope, { states: ["pending"] })).toEqual([]);
@@ -129,13 +134,13 @@ describe.each(engines)("approvals on %s", (engine) => {
       code: "approval_expired",
       hint: expect.stringContaining("approvals.ttlMinutes"),
     });
-    expect(await permissions.useApproval(scope, request)).toMatchObject({ kind: "expired" });
+    expect(await permissions.useApproval(request.binding)).toMatchObject({ kind: "expired" });
 
-    const again = await permissions.requestApproval(scope, request);
+    const again = await permissions.requestApproval(request);
     expect(again.id).not.toBe(unanswered.id);
     await permissions.decideApproval(scope, again.id, yes);
     await letExpire(client);
-    expect(await permissions.useApproval(scope, request)).toMatchObject({
+    expect(await permissions.useApproval(request.binding)).toMatchObject({
       kind: "expired",
       approval: { id: again.id },
     });
@@ -145,14 +150,14 @@ describe.each(engines)("approvals on %s", (engine) => {
     await permissions.expireApprovals();
     expect(told).toHaveLength(count);
 
-    const third = await permissions.requestApproval(scope, request);
+    const third = await permissions.requestApproval(request);
     await permissions.decideApproval(scope, third.id, no);
-    expect(await permissions.useApproval(scope, request)).toMatchObject({
+    expect(await permissions.useApproval(request.binding)).toMatchObject({
       kind: "refused",
       approval: { id: third.id },
     });
     await letExpire(client);
-    expect(await permissions.useApproval(scope, request)).toEqual({ kind: "none" });
+    expect(await permissions.useApproval(request.binding)).toEqual({ kind: "none" });
   });
 
   test("a waiter resolves on a decision and an expiry, and rejects on abort", async () => {
@@ -160,19 +165,19 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using opened = await openPermissions(client);
     const { permissions } = opened;
     const { signal } = new AbortController();
-    const asked = await permissions.requestApproval(scope, askFor());
+    const asked = await permissions.requestApproval(askFor());
     const waiting = permissions.waitForDecision(scope, asked.id, signal);
     await permissions.decideApproval(scope, asked.id, yes);
     expect(await waiting).toMatchObject({ state: "approved" });
     expect(await permissions.waitForDecision(scope, asked.id, signal)).toMatchObject({ state: "approved" });
 
-    const other = await permissions.requestApproval(scope, askFor({ codeHash: "c2" }));
+    const other = await permissions.requestApproval(askFor({ code: "c2" }));
     const expiring = permissions.waitForDecision(scope, other.id, signal);
     await letExpire(client);
     await permissions.expireApprovals();
     expect(await expiring).toMatchObject({ state: "expired" });
 
-    const third = await permissions.requestApproval(scope, askFor({ codeHash: "c3" }));
+    const third = await permissions.requestApproval(askFor({ code: "c3" }));
     const stop = new AbortController();
     const stopped = permissions.waitForDecision(scope, third.id, stop.signal);
     stop.abort(new Error("the client went away"));
@@ -186,11 +191,11 @@ describe.each(engines)("approvals on %s", (engine) => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client);
     const { permissions } = opened;
-    const [old, recent] = [askFor({ codeHash: "old" }), askFor({ codeHash: "recent" })];
-    const { id } = await permissions.requestApproval(scope, old);
+    const [old, recent] = [askFor({ code: "old" }), askFor({ code: "recent" })];
+    const { id } = await permissions.requestApproval(old);
     await permissions.decideApproval(scope, id, yes);
     await letExpire(client);
-    const kept = await permissions.requestApproval(scope, recent);
+    const kept = await permissions.requestApproval(recent);
     await permissions.dropApprovals(1);
     expect(await permissions.listApprovals(scope)).toHaveLength(2);
     await permissions.dropApprovals(0);
@@ -201,7 +206,7 @@ describe.each(engines)("approvals on %s", (engine) => {
   test("a waiter finds a decision without a notification", async () => {
     await using client = await openTestDatabase(engine);
     await using opened = await openPermissions(client, 30);
-    const asked = await opened.permissions.requestApproval(scope, askFor());
+    const asked = await opened.permissions.requestApproval(askFor());
     const waiting = opened.permissions.waitForDecision(scope, asked.id, new AbortController().signal);
     await client.db
       .updateTable("approvals")

@@ -22,20 +22,23 @@ import {
   takeApproval,
   writeDecision,
 } from "./approval-store.ts";
-import { type BoundPlan, bindingHash } from "./plan.ts";
+import { type Binding, hashBinding } from "./binding.ts";
 import { rememberApproval } from "./rule-store.ts";
+import type { Hiding } from "./secret-value.ts";
+import { showBinding } from "./show-binding.ts";
 
 export interface ApprovalsOptions {
   readonly client: DatabaseClient;
   readonly events: EventBus;
+  readonly secrets: Pick<Hiding, "placeholderOf">;
   /** How long a waiter relies on notifications before it polls. */
   readonly pollMs?: number;
 }
 
 export interface Approvals extends AsyncDisposable {
-  request(scope: Scope, request: ApprovalRequest, ttlMinutes: number): Promise<Approval>;
+  request(request: ApprovalRequest, ttlMinutes: number): Promise<Approval>;
   decide(scope: Scope, id: string, decision: ApprovalDecision, ttlMinutes: number): Promise<DecidedApproval>;
-  use(scope: Scope, plan: BoundPlan): Promise<ApprovalUse>;
+  use(binding: Binding): Promise<ApprovalUse>;
   wait(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
   expire(): Promise<void>;
 }
@@ -46,7 +49,8 @@ const POLL_MS = 2_000;
  * Approval requests and decisions. Publishes each change after its commit, on this gateway and through the database
  * on others.
  */
-export async function createApprovals({ client, events, pollMs = POLL_MS }: ApprovalsOptions): Promise<Approvals> {
+export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
+  const { client, events, secrets, pollMs = POLL_MS } = options;
   const gatewayId = randomUUID();
   const listening = await client.listen(APPROVAL_CHANNEL, {
     onNotification(payload) {
@@ -72,10 +76,13 @@ export async function createApprovals({ client, events, pollMs = POLL_MS }: Appr
   };
 
   return {
-    request: (scope, request, ttlMinutes) => requestApproval(commit, scope, request, ttlMinutes),
+    request: ({ isDeclared, ...request }, ttlMinutes) => {
+      const hiding = { placeholderOf: secrets.placeholderOf, ...(isDeclared && { isDeclared }) };
+      return requestApproval(commit, { ...request, binding: showBinding(request.binding, hiding) }, ttlMinutes);
+    },
     decide: (scope, id, decision, ttlMinutes) =>
       commit((writer) => decideApproval(writer, scope, { id, decision, ttlMinutes })),
-    use: (scope, plan) => client.db.transaction().execute((tx) => useApproval(tx, scope, plan)),
+    use: (binding) => client.db.transaction().execute((tx) => useApproval(tx, binding)),
     async wait(scope, id, signal) {
       for (;;) {
         signal.throwIfAborted();
@@ -101,13 +108,9 @@ interface AnnouncingTx {
 }
 type Commit = <T>(work: (writer: AnnouncingTx) => Promise<T>) => Promise<T>;
 
-async function requestApproval(
-  commit: Commit,
-  scope: Scope,
-  request: ApprovalRequest,
-  ttlMinutes: number,
-): Promise<Approval> {
-  const binding = bindingHash(request);
+async function requestApproval(commit: Commit, request: ApprovalRequest, ttlMinutes: number): Promise<Approval> {
+  const { scope } = request.binding;
+  const binding = hashBinding(request.binding);
   for (;;) {
     const open = await commit(async (writer) => {
       const { tx } = writer;
@@ -117,7 +120,7 @@ async function requestApproval(
       for (const approval of await supersedeApprovals(tx, scope, request.runId, binding)) {
         await announceClosed(writer, scope, approval);
       }
-      const approval = await insertApproval(tx, scope, request, ttlMinutes);
+      const approval = await insertApproval(tx, request, ttlMinutes);
       if (approval !== undefined) await announceRequested(writer, scope, approval);
       return approval ?? findOpenApproval(tx, scope, binding);
     });
@@ -149,15 +152,15 @@ async function decideApproval(
       action: "rule.create",
       subject: rule.id,
       outcome: "allow",
-      details: { by, via, tool: rule.tool, principal: rule.principal, codeHash: rule.codeHash, approval: id },
+      details: { by, via, tool: rule.tool, principal: rule.principal, binding: rule.bindingHash, approval: id },
     });
   }
   await announceClosed(writer, scope, approval, { by, via, reason });
   return { approval, rules };
 }
 
-async function useApproval(tx: Tx, scope: Scope, plan: BoundPlan): Promise<ApprovalUse> {
-  const binding = bindingHash(plan);
+async function useApproval(tx: Tx, { scope, ...rest }: Binding): Promise<ApprovalUse> {
+  const binding = hashBinding({ scope, ...rest });
   const taken = await takeApproval(tx, scope, binding);
   if (taken !== undefined) {
     const details = describe(taken);
@@ -189,8 +192,8 @@ async function announceClosed(
   await announce({ kind: "approval_decided", ...scope, approvalId: id, runId, state });
 }
 
-function describe({ runId, principal, codeHash, tools }: Approval): Record<string, unknown> {
-  return { runId, principal, codeHash, tools: tools.map(({ tool }) => tool) };
+function describe({ runId, principal, binding, tools }: Approval): Record<string, unknown> {
+  return { runId, principal, binding: hashBinding(binding), tools: tools.map(({ tool }) => tool) };
 }
 
 /** Resolves at the next event about an approval or after the poll interval; rejects on abort. */

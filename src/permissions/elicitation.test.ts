@@ -2,28 +2,33 @@ import { expect, test } from "vitest";
 import { askedTool, askFor } from "../../test/support/approvals.ts";
 import type { Approval } from "./approval.ts";
 import { buildQuestion, readReply } from "./elicitation.ts";
+import { showBinding } from "./show-binding.ts";
 
 function approvalOf(changes: Parameters<typeof askFor>[0] = {}): Approval {
-  const { verdict, client: _client, ...request } = askFor(changes);
+  const { verdict, client = "", capability = "", ...request } = askFor(changes);
   return {
     ...request,
+    client,
+    capability,
+    binding: showBinding(request.binding, { placeholderOf: () => "hidden" }),
+    principal: request.binding.principal,
     id: "apr_1",
     state: "pending",
     tools: verdict.tools,
     reasons: verdict.reasons,
     createdAt: new Date(),
     expiresAt: new Date(),
-  } as Approval;
+  };
 }
 
 test("the question describes the plan and never offers to remember", () => {
   const mixed = buildQuestion(
     approvalOf({ tools: [askedTool("a:put"), askedTool("a:drop", { effect: "destructive", rememberable: false })] }),
   );
-  expect(mixed.params.message).toContain("Remember the total");
-  expect(mixed.params.message).toContain("a:put (write), a:drop (destructive)");
-  expect(mixed.params.message).toContain("await mcp.memory.create_entities(");
-  expect(mixed.params.requestedSchema).toMatchObject({
+  expect(mixed?.params.message).toContain("Remember the total");
+  expect(mixed?.params.message).toMatch(/a:put \(write\) asks.*\n.*a:drop \(destructive\) asks/);
+  expect(mixed?.params.message).toContain("await mcp.memory.create_entities(");
+  expect(mixed?.params.requestedSchema).toMatchObject({
     properties: {
       answer: {
         enum: ["once", "refuse"],
@@ -33,11 +38,11 @@ test("the question describes the plan and never offers to remember", () => {
   });
 });
 
-test("long programs are cut with a pointer to the full text, and invisible characters are made visible", () => {
-  const { message } = buildQuestion(approvalOf({ code: "x".repeat(10_000), intent: "safe \u202E\u001B[2J" })).params;
-  expect(message.length).toBeLessThan(6_000);
-  expect(message).toContain("… (all of it: pml inbox apr_1)");
-  expect(message).toContain("safe \\u{202e}\\u{1b}[2J");
+test("M3: a question that does not fit into a form is not asked by form, and invisible characters are made visible", () => {
+  expect(buildQuestion(approvalOf({ code: "x".repeat(10_000) }))).toBeUndefined();
+  expect(buildQuestion(approvalOf({ code: "x".repeat(5_000) }))?.params.message).toContain("x".repeat(5_000));
+  const { message = "" } = buildQuestion(approvalOf({ intent: "safe \u202E\u001B[2J" }))?.params ?? {};
+  expect(message).toContain("safe \u27E6U+202E\u27E7\u27E6U+001B\u27E7[2J");
 });
 
 test.each([

@@ -1,5 +1,5 @@
-import { toVisible } from "../base/visible.ts";
 import { type Approval, type ApprovalDecision, readAnswer } from "./approval.ts";
+import { renderQuestion } from "./render-question.ts";
 
 /** An elicitation request: text, and a form with one choice. */
 export interface ApprovalQuestion {
@@ -7,8 +7,8 @@ export interface ApprovalQuestion {
   readonly params: { readonly message: string; readonly requestedSchema: Record<string, unknown> };
 }
 
-const LONGEST_CODE = 4_000;
-const LONGEST_INPUT = 1_000;
+/** Forms of clients are small windows; a longer question is decided on the page or the terminal, which show all of it. */
+const LONGEST_MESSAGE = 8_000;
 
 /** Puts a question before a person through the client that asks, and returns the client's reply. */
 export type AskByForm = (question: ApprovalQuestion) => Promise<Record<string, unknown>>;
@@ -24,10 +24,14 @@ export async function askByForm(
 ): Promise<ApprovalDecision | undefined> {
   const isOwn = approval.runId === runId && approval.state === "pending";
   if (form === undefined || !isOwn || approval.tools.some(({ effect }) => effect === "destructive")) return undefined;
-  return readReply(await form(buildQuestion(approval)), by);
+  const question = buildQuestion(approval);
+  return question && readReply(await form(question), by);
 }
 
-export function buildQuestion(approval: Approval): ApprovalQuestion {
+/** Builds the form; undefined where the question does not fit, since nobody may approve what was cut. */
+export function buildQuestion(approval: Approval): ApprovalQuestion | undefined {
+  const message = renderQuestion(approval);
+  if (message.length > LONGEST_MESSAGE) return undefined;
   const choices = [
     { value: "once", name: "Allow once" },
     { value: "refuse", name: "Refuse" },
@@ -45,7 +49,7 @@ export function buildQuestion(approval: Approval): ApprovalQuestion {
     },
     required: ["answer"],
   };
-  return { method: "elicitation/create", params: { message: describe(approval), requestedSchema } };
+  return { method: "elicitation/create", params: { message, requestedSchema } };
 }
 
 /**
@@ -58,20 +62,4 @@ export function readReply(reply: Readonly<Record<string, unknown>>, by: string):
   const { answer, reason } = content as Record<string, unknown>;
   if (answer === "always") return undefined; // no form offers it
   return readAnswer(answer, { by, via: "elicitation", reason });
-}
-
-function describe({ id, intent, capability, tools, reasons, input, code }: Approval): string {
-  const calls = tools.map(({ tool, effect }) => `${tool} (${effect})`).join(", ");
-  const parts = [
-    `A program${capability === undefined ? "" : `, ${capability},`} wants to run: ${intent}`,
-    `It would call: ${calls}`,
-    `Why you are asked:\n${reasons.map((reason) => `- ${reason}`).join("\n")}`,
-    ...(input === undefined ? [] : [`With: ${cut(JSON.stringify(input), LONGEST_INPUT, id)}`]),
-    `The program:\n${cut(code, LONGEST_CODE, id)}`,
-  ];
-  return toVisible(parts.join("\n\n"));
-}
-
-function cut(text: string, length: number, id: string): string {
-  return text.length <= length ? text : `${text.slice(0, length)}… (all of it: pml inbox ${id})`;
 }

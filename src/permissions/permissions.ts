@@ -17,7 +17,9 @@ import type {
 import { dropOldApprovals, findApproval, listApprovals } from "./approval-store.ts";
 import { createApprovals } from "./approvals.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { BoundPlan, PlanContext, PlannedTool, PlanVerdict, ToolVerdict } from "./plan.ts";
+import type { Binding, BindingSubject } from "./binding.ts";
+import type { JudgedPlan, PlannedTool, ToolVerdict } from "./plan.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import type { Routing } from "../registry/record.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
 import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
@@ -41,18 +43,19 @@ export interface Permissions extends AsyncDisposable {
   denyAll(error: unknown): void;
   /** Routing of a tool, if a rule sets it. */
   findRouting(toolId: string): Routing | undefined;
-  decidePlan(scope: Scope, tools: readonly PlannedTool[], context: PlanContext): Promise<PlanVerdict>;
+  /** Binds the tools to the program, and decides by the rules and by what people left for this binding. */
+  decidePlan(subject: BindingSubject, tools: readonly PlannedTool[]): Promise<JudgedPlan>;
   /** Decides a tool by the rules alone, without rules that people left for programs. */
   decideTool(tool: PlannedTool): ToolVerdict;
   /** Returns the pending approval if the same plan already has one. */
-  requestApproval(scope: Scope, request: ApprovalRequest): Promise<Approval>;
+  requestApproval(request: ApprovalRequest): Promise<Approval>;
   findApproval(scope: Scope, id: string): Promise<Approval | undefined>;
   /** Lists newest first. */
   listApprovals(scope: Scope, filter?: ApprovalFilter): Promise<Approval[]>;
   /** Decides once; throws if the approval was decided, expired or superseded. */
   decideApproval(scope: Scope, id: string, decision: ApprovalDecision): Promise<DecidedApproval>;
-  /** Uses an approval for one run of exactly the approved plan. */
-  useApproval(scope: Scope, plan: BoundPlan): Promise<ApprovalUse>;
+  /** Takes an approval of exactly this binding; nothing may run unless the outcome is `used`. */
+  useApproval(binding: Binding): Promise<ApprovalUse>;
   /** Resolves once the approval is no longer pending; rejects with the signal's reason. */
   waitForDecision(scope: Scope, id: string, signal: AbortSignal): Promise<Approval>;
   expireApprovals(): Promise<void>;
@@ -66,13 +69,15 @@ export interface PermissionsOptions {
   readonly client: DatabaseClient;
   readonly events: EventBus;
   readonly config: PermissionConfig;
+  /** Without it, the digests of secrets in questions hold for this process. */
+  readonly secrets?: Secrets;
   /** How long a waiter relies on notifications before it polls. */
   readonly pollMs?: number;
 }
 
 export async function createPermissions(options: PermissionsOptions): Promise<Permissions> {
   const { db } = options.client;
-  const approvals = await createApprovals(options);
+  const approvals = await createApprovals({ secrets: new Secrets(), ...options });
   let rules = readRules(options.config);
   let { ttlMinutes } = options.config.approvals;
   // A change of `auth` waits for a restart, so until then its absence must not relax anything.
@@ -93,17 +98,19 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
       return directCalls;
     },
     denyAll: (error) => void (rules = brokenRules(error)),
-    async decidePlan(scope, tools, context) {
-      const verdict = decidePlan(rules, tools, context);
-      if (!verdict.tools.some(({ rememberable }) => rememberable)) return verdict;
-      return decidePlan(rules, tools, context, await findFittingRules(db, scope, context));
+    async decidePlan(subject, tools) {
+      const verdict = decidePlan(rules, tools, subject.dynamicCalls);
+      const binding = { ...subject, tools: verdict.tools.map(toBoundTool) };
+      if (!verdict.tools.some(({ rememberable }) => rememberable)) return { binding, verdict };
+      const remembered = await findFittingRules(db, binding);
+      return { binding, verdict: decidePlan(rules, tools, subject.dynamicCalls, remembered) };
     },
     decideTool: (tool) => decide(rules, tool, { remembered: [] }),
-    requestApproval: (scope, request) => approvals.request(scope, request, ttlMinutes),
+    requestApproval: (request) => approvals.request(request, ttlMinutes),
     findApproval: (scope, id) => findApproval(db, scope, id),
     listApprovals: (scope, filter = {}) => listApprovals(db, scope, filter),
     decideApproval: (scope, id, decision) => approvals.decide(scope, id, decision, ttlMinutes),
-    useApproval: (scope, plan) => approvals.use(scope, plan),
+    useApproval: (binding) => approvals.use(binding),
     waitForDecision: (scope, id, signal) => approvals.wait(scope, id, signal),
     expireApprovals: () => approvals.expire(),
     dropApprovals: (days) => dropOldApprovals(db, days),
@@ -113,13 +120,17 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
   };
 }
 
+function toBoundTool({ tool, schemaHash, effect }: ToolVerdict): Binding["tools"][number] {
+  return { id: tool, schemaHash, effect };
+}
+
 async function removeRule(tx: Tx, scope: Scope, id: string, by: string): Promise<RememberedRule> {
   const rule = await deleteRule(tx, scope, id);
   if (rule === undefined) {
     throw new PmlError("rule_not_found", `There is no remembered rule "${id}"`, { hint: "All of them: pml rules" });
   }
-  const { tool, principal, codeHash } = rule;
-  const details = { by, tool, principal, codeHash };
+  const { tool, principal, bindingHash: binding } = rule;
+  const details = { by, tool, principal, binding };
   await writeAudit(tx, scope, { action: "rule.remove", subject: id, outcome: "removed", details });
   return rule;
 }

@@ -1,6 +1,5 @@
-import { contentHash } from "../base/content-hash.ts";
-import type { JsonValue } from "../base/json.ts";
 import type { Routing } from "../registry/record.ts";
+import type { Binding } from "./binding.ts";
 import type { Effect, EffectHints } from "./effect.ts";
 
 export type Decision = "allow" | "ask" | "deny";
@@ -20,14 +19,6 @@ export interface PlannedTool {
   readonly annotations?: EffectHints | undefined;
   /** Where its server runs, if no rule sets it. */
   readonly routing?: Routing | undefined;
-}
-
-/** The program and principal of a plan. */
-export interface PlanContext {
-  readonly principal: string;
-  readonly codeHash: string;
-  /** Source text of calls whose tool is computed at run time; they always need a person. */
-  readonly dynamicCalls?: readonly string[] | undefined;
 }
 
 export interface ToolVerdict {
@@ -51,17 +42,8 @@ export interface PlanVerdict {
   readonly reasons: readonly string[];
 }
 
-/** Everything an approval is bound to; any difference needs a new approval. */
-export interface BoundPlan {
-  readonly principal: string;
-  readonly codeHash: string;
-  /** The arguments that the person was shown. */
-  readonly input?: JsonValue | undefined;
+/** A plan after the rules judged it: the verdict, and what an approval of it would bind. */
+export interface JudgedPlan {
+  readonly binding: Binding;
   readonly verdict: PlanVerdict;
-}
-
-/** Hash of the approved plan, independent of the order of its tools. */
-export function bindingHash({ principal, codeHash, input, verdict }: BoundPlan): string {
-  const tools = verdict.tools.map(({ tool, schemaHash, effect }) => [tool, { schemaHash, effect }]);
-  return contentHash({ principal, codeHash, input: input ?? null, tools: Object.fromEntries(tools) });
 }

@@ -1,8 +1,10 @@
+import { DEFAULT_SCOPE } from "../registry/scope.ts";
 import { describe, expect, test } from "vitest";
 import { approve as yes, askFor, openPermissions, readAudit } from "../../test/support/approvals.ts";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { bindArgs, bindText, hashRule } from "./binding.ts";
 
-const scope = { org: "acme", project: "shop" };
+const scope = DEFAULT_SCOPE;
 
 describe.each(engines)("remembered rules on %s", (engine) => {
   test("a remembered rule allows that tool with that schema, in that program, for that principal", async () => {
@@ -12,41 +14,40 @@ describe.each(engines)("remembered rules on %s", (engine) => {
       { id: "a:drop", schemaHash: "d1" },
       { id: "a:get", schemaHash: "g1", annotations: { readOnlyHint: true, believed: true } },
     ];
-    const plan = { principal: "local", codeHash: "c1" };
+    const { tools: _tools, ...subject } = askFor({ code: "c1" }).binding;
     await using opened = await openPermissions(client);
     const { permissions } = opened;
-    const verdict = await permissions.decidePlan(scope, tools, plan);
+    const judged = await permissions.decidePlan(subject, tools);
+    const { verdict } = judged;
     const decisions = verdict.tools.map(({ tool, decision }) => `${tool} ${decision}`);
     expect([verdict.decision, ...decisions]).toEqual(["ask", "a:put ask", "a:drop ask", "a:get allow"]);
-    const { id } = await permissions.requestApproval(scope, { ...askFor(plan), verdict });
+    const { id } = await permissions.requestApproval({ ...askFor(), ...judged });
     const { rules } = await permissions.decideApproval(scope, id, { ...yes, remember: true });
+    const rule = { tool: "a:put", schemaHash: "p1", principal: "local", approvalId: id, createdBy: "zoe" };
     expect(rules).toMatchObject([
-      {
-        id: expect.stringMatching(/^rul_/),
-        tool: "a:put",
-        schemaHash: "p1",
-        ...plan,
-        approvalId: id,
-        createdBy: "zoe",
-      },
+      { ...rule, id: expect.stringMatching(/^rul_/), bindingHash: hashRule(judged.binding) },
     ]);
 
     await using restarted = await openPermissions(client);
     const later = restarted.permissions;
     expect(await later.listRules(scope)).toEqual(rules);
-    const [put] = tools;
-    const ask = async (planned: typeof put, by = plan, where = scope): Promise<string> =>
-      (await later.decidePlan(where, [planned!], by)).decision;
-    expect(await ask(put)).toBe("allow");
-    expect((await later.decidePlan(scope, tools, plan)).decision).toBe("ask");
-    expect(await ask({ ...put!, schemaHash: "p2" })).toBe("ask");
-    expect(await ask({ ...put!, id: "b:put" })).toBe("ask");
-    expect(await ask(put, { ...plan, codeHash: "c2" })).toBe("ask");
-    expect(await ask(put, { ...plan, principal: "other" })).toBe("ask");
-    expect(await ask(put, plan, { ...scope, project: "other" })).toBe("ask");
+    const decidePut = async (changed: Partial<typeof subject> = {}, planned = tools): Promise<string | undefined> =>
+      (await later.decidePlan({ ...subject, ...changed }, planned)).verdict.tools[0]?.decision;
+    expect(await decidePut()).toBe("allow");
+    expect(await decidePut({ args: bindArgs({ entities: ["other"] }) })).toBe("allow");
+    expect((await later.decidePlan(subject, tools)).verdict.decision).toBe("ask");
+    const [put, ...others] = tools;
+    expect(await decidePut({}, [{ ...put!, schemaHash: "p2" }, ...others])).toBe("ask");
+    expect(await decidePut({}, [{ ...put!, id: "b:put" }, ...others])).toBe("ask");
+    expect(await decidePut({}, [put!])).toBe("ask");
+    expect(await decidePut({ program: { kind: "code", ...bindText("c2") } })).toBe("ask");
+    expect(await decidePut({ principal: "other" })).toBe("ask");
+    expect(await decidePut({ scope: { ...scope, project: "other" } })).toBe("ask");
+    const nested = { caller: "", name: "a:b", id: "1", version: 1, kind: "code", ...bindText("") } as const;
+    expect(await decidePut({ nested: [nested] })).toBe("ask");
 
     expect(await later.removeRule(scope, rules[0]!.id, "zoe")).toMatchObject({ tool: "a:put" });
-    expect(await ask(put)).toBe("ask");
+    expect(await decidePut()).toBe("ask");
     await expect(later.removeRule(scope, rules[0]!.id, "zoe")).rejects.toMatchObject({ code: "rule_not_found" });
     const audit = await readAudit(client);
     expect(audit).toContain("rule.create allow");
@@ -58,7 +59,7 @@ describe.each(engines)("remembered rules on %s", (engine) => {
     await using opened = await openPermissions(client);
     const { permissions } = opened;
     const approve = async (remember: true | { days: number }): Promise<void> => {
-      const { id } = await permissions.requestApproval(scope, askFor());
+      const { id } = await permissions.requestApproval(askFor());
       await permissions.decideApproval(scope, id, { ...yes, remember });
     };
     await approve({ days: 7 });

@@ -5,7 +5,7 @@ import type { Db, Tx } from "../db/client.ts";
 import type { Tables } from "../db/tables.ts";
 import { storableText } from "../base/storable.ts";
 import type { Approval, ApprovalDecision, RememberedRule } from "./approval.ts";
-import type { PlanContext } from "./plan.ts";
+import { type Binding, hashRule } from "./binding.ts";
 import { newShortId } from "./short-id.ts";
 
 type RuleRow = Selectable<Tables["permission_rules"]>;
@@ -23,12 +23,9 @@ export async function listRules(db: Db, scope: Scope): Promise<RememberedRule[]>
   return (await selectValid(db, scope).orderBy("id", "desc").execute()).map(toRule);
 }
 
-/** Finds remembered rules for this program and principal. */
-export async function findFittingRules(db: Db, scope: Scope, plan: PlanContext): Promise<RememberedRule[]> {
-  const rows = await selectValid(db, scope)
-    .where("principal", "=", plan.principal)
-    .where("code_hash", "=", plan.codeHash)
-    .execute();
+/** Finds remembered rules for this binding with any arguments. */
+export async function findFittingRules(db: Db, binding: Binding): Promise<RememberedRule[]> {
+  const rows = await selectValid(db, binding.scope).where("binding_hash", "=", hashRule(binding)).execute();
   return rows.map(toRule);
 }
 
@@ -58,13 +55,13 @@ export async function rememberApproval(
         id: newId(),
         short_id: newShortId("rul"),
         principal: approval.principal,
-        code_hash: approval.codeHash,
+        binding_hash: hashRule(approval.binding),
         tool_id: tool,
         schema_hash: schemaHash,
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(["org", "project", "principal", "code_hash", "tool_id", "schema_hash"]).doUpdateSet(created),
+      conflict.columns(["org", "project", "principal", "binding_hash", "tool_id", "schema_hash"]).doUpdateSet(created),
     )
     .returningAll()
     .execute();
@@ -87,7 +84,7 @@ function toRule(row: RuleRow): RememberedRule {
     id: row.short_id,
     tool: row.tool_id,
     schemaHash: row.schema_hash,
-    codeHash: row.code_hash,
+    bindingHash: row.binding_hash,
     principal: row.principal,
     approvalId: row.approval_id,
     createdBy: row.created_by,

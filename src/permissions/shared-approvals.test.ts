@@ -1,10 +1,11 @@
+import { DEFAULT_SCOPE } from "../registry/scope.ts";
 import { describe, expect, test } from "vitest";
 import { approve as yes, askFor, openPermissions, refuse as no } from "../../test/support/approvals.ts";
 import { createServerDatabase } from "../../test/support/databases.ts";
 import { migrate } from "../db/migrate.ts";
 import { openPostgres } from "../db/open-postgres.ts";
 
-const scope = { org: "acme", project: "shop" };
+const scope = DEFAULT_SCOPE;
 
 async function openGateways(
   count: number,
@@ -26,7 +27,7 @@ describe("several gateways on one PostgreSQL server", () => {
     await using opened = await openGateways(4);
     const { gateways } = opened;
     for (let round = 0; round < 10; round += 1) {
-      const { id } = await gateways[0]!.permissions.requestApproval(scope, askFor({ codeHash: `c${round}` }));
+      const { id } = await gateways[0]!.permissions.requestApproval(askFor({ code: `c${round}` }));
       const waiting = gateways.map(({ permissions }) =>
         permissions.waitForDecision(scope, id, new AbortController().signal),
       );
@@ -52,14 +53,14 @@ describe("several gateways on one PostgreSQL server", () => {
     await using opened = await openGateways(4);
     const { gateways } = opened;
     for (let round = 0; round < 10; round += 1) {
-      const request = askFor({ codeHash: `c${round}` });
+      const request = askFor({ code: `c${round}` });
       const asked = await Promise.all(
-        gateways.map(({ permissions }) => permissions.requestApproval(scope, askFor({ codeHash: `c${round}` }))),
+        gateways.map(({ permissions }) => permissions.requestApproval(askFor({ code: `c${round}` }))),
       );
       expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
       await gateways[1]!.permissions.decideApproval(scope, asked[0]!.id, yes);
       const uses = await Promise.all(
-        [...gateways, ...gateways].map(({ permissions }) => permissions.useApproval(scope, request)),
+        [...gateways, ...gateways].map(({ permissions }) => permissions.useApproval(request.binding)),
       );
       expect(uses.filter(({ kind }) => kind === "used")).toHaveLength(1);
       expect(uses.filter(({ kind }) => kind === "none")).toHaveLength(7);

@@ -30,6 +30,8 @@ export class RunSecrets {
   readonly #gateway: Secrets;
   /** Hidden wherever they are the whole of a field. */
   readonly #whole = new Set<Field>();
+  /** Secret by the name or the schema of an argument, whatever they look like. */
+  readonly #declared = new Set<Field>();
   readonly #searched = new Set<string>();
   /** Originals of sealed parts that were opened. */
   readonly #opened: Originals = new Map();
@@ -43,6 +45,11 @@ export class RunSecrets {
   learn(args: unknown, schema?: JsonSchema): void {
     if (schema !== undefined && hasSecretPart(schema)) this.#learnBySchema(args as JsonValue, schema);
     this.#walk(args as JsonValue, NO_ORIGINALS);
+  }
+
+  /** True for a whole value that an argument's name or schema says to be secret. */
+  isDeclared(value: Field): boolean {
+    return this.#declared.has(value);
   }
 
   /** Learns the hidden parts of the program. */
@@ -81,6 +88,11 @@ export class RunSecrets {
     return this.#opened.size === 0 ? value : (restore(value as JsonValue, this.#opened) as T);
   }
 
+  #declare(value: Field): void {
+    this.#declared.add(value);
+    this.#add(value);
+  }
+
   #add(value: Field): void {
     const text = String(value);
     if (text === "" || this.#whole.has(value) || isPlaceholder(text)) return;
@@ -91,7 +103,7 @@ export class RunSecrets {
   }
 
   #learnBySchema(value: JsonValue, schema: JsonSchema): void {
-    if (isSecretSchema(schema)) for (const field of fieldsOf(value)) this.#add(field);
+    if (isSecretSchema(schema)) for (const field of fieldsOf(value)) this.#declare(field);
     for (const part of combinedSchemas(schema)) this.#learnBySchema(value, part);
     const { properties, items } = schema;
     if (Array.isArray(value) && isObject(items)) for (const item of value) this.#learnBySchema(item, items);
@@ -126,7 +138,7 @@ export class RunSecrets {
   #walkSecret(value: JsonValue, originals: Originals): JsonValue {
     if (typeof value === "string") {
       if (value === "" || isPlaceholder(value)) return value;
-      this.#add(value);
+      this.#declare(value);
       return this.#name(value, originals);
     }
     if (typeof value !== "object" || value === null) return this.#walk(value, originals);

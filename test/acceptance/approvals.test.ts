@@ -125,7 +125,7 @@ test("the token of the gateway lets nobody decide; the person's key does", async
 
 test("the page of an approval shows nothing without the key, everything with it, and takes one decision", async () => {
   const evil = `</pre><script>alert("x")</script>`;
-  await using seeded = await homeWith({ intent: evil, codeHash: "c1" }, { codeHash: "c2" });
+  await using seeded = await homeWith({ intent: evil, code: "c1" }, { code: "c2" });
   const { home, ids } = seeded;
   const [first = "", second = ""] = ids;
   const { url, token, key } = await startDaemon(home);
@@ -192,7 +192,7 @@ test("a gateway on PostgreSQL hears of a decision that was made through another 
   await using client = await openPostgres({ url, poolSize: 3 });
   await migrate(client.db);
   await using other = await openPermissions(client);
-  const { id } = await other.permissions.requestApproval(DEFAULT_SCOPE, askFor());
+  const { id } = await other.permissions.requestApproval(askFor());
   const waiting = other.permissions.waitForDecision(DEFAULT_SCOPE, id, AbortSignal.timeout(60_000));
   const options = { home: home.path, env: { DATABASE_URL: url } };
   try {

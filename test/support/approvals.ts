@@ -1,5 +1,7 @@
 import { v7 as newId } from "uuid";
-import { DEFAULT_SCOPE } from "../../src/registry/scope.ts";
+import { DEFAULT_SCOPE, type Scope } from "../../src/registry/scope.ts";
+import type { JsonValue } from "../../src/base/json.ts";
+import { bindArgs, type Binding, bindText } from "../../src/permissions/binding.ts";
 import type { DatabaseClient } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbedded } from "../../src/db/open-embedded.ts";
@@ -23,22 +25,42 @@ export function askedTool(tool: string, changes: Partial<ToolVerdict> = {}): Too
   };
 }
 
+interface AskedFor {
+  readonly scope: Scope;
+  readonly principal: string;
+  readonly runId: string;
+  readonly client: string;
+  readonly capability: string;
+  readonly intent: string;
+  readonly code: string;
+  readonly input: JsonValue;
+  readonly nested: Binding["nested"];
+  readonly tools: readonly ToolVerdict[];
+}
+
 /** Builds an approval request; each belongs to another run of the same plan. */
-export function askFor(
-  changes: Partial<ApprovalRequest> & { readonly tools?: readonly ToolVerdict[] } = {},
-): ApprovalRequest {
-  const { tools = [askedTool("memory:create_entities")], ...rest } = changes;
+export function askFor(changes: Partial<AskedFor> = {}): ApprovalRequest {
+  const { scope = DEFAULT_SCOPE, principal = "local", input = { entities: [] }, nested = [] } = changes;
+  const { tools = [askedTool("memory:create_entities")], capability } = changes;
+  const { code = "await mcp.memory.create_entities({ entities: args.entities });" } = changes;
+  const { runId = newId(), client = "test-client", intent = "Remember the total" } = changes;
   const reasons = tools.map(({ tool, reason }) => `${tool}: ${reason}`);
   return {
-    runId: newId(),
-    principal: "local",
-    client: "test-client",
-    intent: "Remember the total",
-    code: "await mcp.memory.create_entities({ entities: args.entities });",
-    codeHash: "c1",
-    input: { entities: [] },
+    runId,
+    client,
+    intent,
+    ...(capability === undefined ? {} : { capability }),
+    binding: {
+      scope,
+      principal,
+      program: { kind: "code", ...bindText(code) },
+      nested,
+      missing: [],
+      tools: tools.map(({ tool: id, schemaHash, effect }) => ({ id, schemaHash, effect })),
+      dynamicCalls: [],
+      args: bindArgs(input),
+    },
     verdict: { decision: "ask", tools, reasons },
-    ...rest,
   };
 }
 
@@ -83,6 +105,6 @@ export async function seedApprovals(home: string, ...requests: readonly Approval
   await migrate(client.db);
   await using opened = await openPermissions(client);
   const ids: string[] = [];
-  for (const request of requests) ids.push((await opened.permissions.requestApproval(DEFAULT_SCOPE, request)).id);
+  for (const request of requests) ids.push((await opened.permissions.requestApproval(request)).id);
   return ids;
 }

@@ -17,8 +17,8 @@ const FORBIDDEN = /counting:(?:add|put|drop)/;
 export function connectReader(scene: CountingScene): Promise<TestClient> {
   return connectClient(scene.home.path, {
     answer: async (message) => {
-      const [, calls = ""] = /It would call: (.*)/.exec(message) ?? [];
-      return { action: "accept", content: { answer: FORBIDDEN.test(calls) ? "refuse" : "once" } };
+      const tools = message.match(/^ {2}tool .*$/gm) ?? [];
+      return { action: "accept", content: { answer: FORBIDDEN.test(tools.join()) ? "refuse" : "once" } };
     },
   });
 }

@@ -1,8 +1,7 @@
 import { routes } from "../../contract/routes.ts";
-import type { InboxItem, SentApproval } from "../../contract/approvals.ts";
+import type { AskedApproval, InboxItem } from "../../contract/approvals.ts";
 import type { NameSuggestion } from "../../contract/curation.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
-import { toVisible } from "../../base/visible.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { askedBy, askedTools, formatTime, oneLine } from "../inbox-item.ts";
@@ -64,21 +63,12 @@ function nextCommands(items: readonly InboxItem[], names: readonly unknown[]): s
   ];
 }
 
-export function describe(approval: SentApproval): string {
-  const { id, state, intent, capability, tools, reasons, createdAt, expiresAt, input, code, reason } = approval;
-  const decided = approval.decidedBy === undefined ? "" : `, by ${approval.decidedBy} (${approval.decidedVia})`;
+/** Shows the question as every channel does, below what became of it. */
+export function describe({ state, decidedBy, decidedVia, reason, question }: AskedApproval): string {
+  const decided = decidedBy === undefined ? "" : `, by ${oneLine(decidedBy)} (${decidedVia})`;
   const pairs = formatPairs({
-    id,
     state: `${state}${decided}`,
     ...(reason === undefined ? {} : { reason: oneLine(reason) }),
-    for: oneLine(intent),
-    by: askedBy(approval),
-    ...(capability === undefined ? {} : { in: oneLine(capability) }),
-    asked: formatTime(createdAt),
-    expires: formatTime(expiresAt),
-    calls: tools.map(({ tool, effect }) => `${oneLine(tool)} (${effect})`).join(", "),
   });
-  const why = reasons.map((each) => `  ${oneLine(each)}`);
-  const given = input === undefined ? [] : ["", "with:", toVisible(JSON.stringify(input, null, 2))];
-  return [pairs, "", "why it asks:", ...why, ...given, "", "program:", toVisible(code)].join("\n");
+  return `${pairs}\n\n${question}`;
 }

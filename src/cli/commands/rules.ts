@@ -30,10 +30,10 @@ export const rules: Command = {
 
 async function listRules(daemon: DaemonAddress): Promise<Answer> {
   const data = await callDaemon(daemon, routes.listRules);
-  const rows = data.map(({ id, tool, capability, codeHash, principal, createdBy, createdAt, expiresAt }) => ({
+  const rows = data.map(({ id, tool, capability, bindingHash, principal, createdBy, createdAt, expiresAt }) => ({
     id,
     tool: oneLine(tool),
-    program: oneLine(capability ?? codeHash.slice(0, 12)),
+    program: oneLine(capability ?? bindingHash.slice(0, 12)),
     for: oneLine(principal),
     by: createdBy,
     since: formatTime(createdAt),
