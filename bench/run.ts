@@ -17,6 +17,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   storage: async () => (await import("./storage.ts")).storage,
   gateway: async () => (await import("./gateway.ts")).gateway,
   execute: async () => (await import("./execute.ts")).execute,
+  budgets: async () => (await import("./budgets.ts")).budgets,
   analysis: async () => (await import("./analysis.ts")).analysis,
   naming: async () => (await import("./naming.ts")).naming,
   sandbox: async () => (await import("./sandbox.ts")).sandbox,

@@ -67,7 +67,11 @@ test("M9: nothing hides in the texts of a server, wherever they are listed", asy
 test("M9: nothing hides in words of another principal, which are marked as its words", async () => {
   const { ada, bob, owner, gateway } = scene();
   const name = "util:harbour";
-  const words = { description: text("Weather forecast for the harbour"), tags: [text("sea")], visibility: "project" };
+  const words = {
+    description: text("Weather forecast for the harbour"),
+    tags: [`${HIDDEN}sea`],
+    visibility: "project",
+  };
   await callJson(ada, "learn:save", { name, code: "return 'calm'", ...words });
   await execute(ada, { name: "util:other", code: "return 'other'", intent: text("harbour weather"), ...words });
   await execute(ada, { capability: name, intent: text("harbour weather") });
