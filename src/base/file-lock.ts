@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 /**
@@ -11,6 +12,7 @@ const held = new Set<DatabaseSync>();
 
 /** Takes the lock; returns undefined if another process, or this one, holds it. */
 export function tryFileLock(path: string): FileLock | undefined {
+  createPrivately(path);
   const file = new DatabaseSync(path, { timeout: 0 });
   try {
     // DELETE mode has no shared-memory file through which readers could get in.
@@ -27,6 +29,15 @@ export function tryFileLock(path: string): FileLock | undefined {
       file.close();
     },
   };
+}
+
+/** Other users who can read the file could lock it. An existing one is left alone: closing it would release locks. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
 }
 
 const SQLITE_BUSY = 5;

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { McpServerEntry } from "./schema.ts";
@@ -9,14 +9,16 @@ import type { McpServerEntry } from "./schema.ts";
  */
 export function bundledServers(home: string): Record<string, McpServerEntry> {
   const scratch = join(home, "scratch");
-  mkdirSync(scratch, { recursive: true });
+  const memory = join(home, "memory.jsonl");
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  closeSync(openSync(memory, "a", 0o600)); // the server itself would let every user read it
   const pml = { trustHints: true };
   return {
     filesystem: { command: process.execPath, args: [script("server-filesystem"), scratch], pml },
     memory: {
       command: process.execPath,
       args: [script("server-memory")],
-      env: { MEMORY_FILE_PATH: join(home, "memory.jsonl") },
+      env: { MEMORY_FILE_PATH: memory },
       pml,
     },
   };

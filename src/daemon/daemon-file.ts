@@ -92,12 +92,25 @@ function shimSecretFile(home: string): string {
   return join(home, "shim-secret");
 }
 
+/** Shorter text is no secret of PML: the file was cut off, and an empty one would let everybody in. */
+const SECRET = /^[\w-]{32,}$/;
+
 /** Creates the secret once and keeps it over restarts, so that configured clients keep working. */
 function ensureSecret(path: string): string {
+  const known = readSecret(path);
+  if (known !== undefined && SECRET.test(known)) return known;
+  const secret = randomBytes(32).toString("base64url");
+  const partial = `${path}.${process.pid}`;
+  writeFileSync(partial, `${secret}\n`, { mode: 0o600, flush: true });
+  renameSync(partial, path);
+  return secret;
+}
+
+function readSecret(path: string): string | undefined {
   try {
-    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+    return readFileSync(path, "utf8").trim();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
   }
-  return readFileSync(path, "utf8").trim();
 }

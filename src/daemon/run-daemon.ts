@@ -32,6 +32,7 @@ import {
 } from "./daemon-file.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSecrets } from "../app/open-secrets.ts";
+import { secureHome } from "./secure-home.ts";
 import { watchConfig } from "./watch-config.ts";
 
 export interface DaemonOptions {
@@ -48,6 +49,7 @@ export interface DaemonOptions {
 /** Owns a PML_HOME from acquiring the lock to releasing it. Resolves after a request to end. */
 export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost }: DaemonOptions): Promise<void> {
   assertMayListen(config.http.host, config.auth !== undefined);
+  secureHome(config.home); // first: the lock is one of its files
   using ownership = acquireOwnership(config.home);
   const { token, decisionKey, shimSecret, secrets } = openKeys(config);
   const log = openLog(config, secrets);

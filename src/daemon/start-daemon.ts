@@ -7,6 +7,7 @@ import { ensureHome } from "../db/owner-lock.ts";
 import { type ErrorReport, fromErrorReport, PmlError } from "../base/errors.ts";
 import { tryFileLock } from "../base/file-lock.ts";
 import { packageRoot } from "../base/package-info.ts";
+import { secureHome } from "./secure-home.ts";
 import { type DaemonAddress, daemonLogFile, readDaemonAddress } from "./daemon-file.ts";
 import { isAlive } from "./daemon-client.ts";
 
@@ -29,6 +30,7 @@ const LOOK_AGAIN_MS = 40;
 export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress> {
   const deadline = Date.now() + START_LIMIT_MS;
   ensureHome(options.home);
+  secureHome(options.home);
   while (Date.now() < deadline) {
     const running = await findDaemon(options.home);
     if (running !== undefined) return running;

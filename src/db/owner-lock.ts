@@ -34,7 +34,7 @@ function takeLock(home: string): FileLock | undefined {
   let lock: FileLock | undefined;
   try {
     lock = tryFileLock(join(home, "owner.lock"));
-    if (lock !== undefined) writeFileSync(ownerFile(home), `${process.pid}\n`);
+    if (lock !== undefined) writeFileSync(ownerFile(home), `${process.pid}\n`, { mode: 0o600 });
     return lock;
   } catch (cause) {
     lock?.[Symbol.dispose]();

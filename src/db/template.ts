@@ -58,7 +58,7 @@ async function unpackTemplate(directory: string): Promise<void> {
   const partial = `${directory}.partial`;
   try {
     await rm(partial, { recursive: true, force: true });
-    await mkdir(dirname(directory), { recursive: true });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
     await pipeline(createReadStream(templatePath()), createZstdDecompress(), unpackTar(partial));
     await syncTree(partial);
     await setAside(directory);

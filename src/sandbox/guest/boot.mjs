@@ -71,9 +71,7 @@ export function boot(send, webSource) {
       try {
         const program = evaluate();
         if (typeof program !== "function") throw new TypeError("the program is not a function");
-        const value = program(parse(args), marks);
-        const result = withoutSpecies(new BasePromise((resolve) => resolve(value)));
-        void apply(promiseThen, result, [returned, fail]);
+        whenSettled(program(parse(args), marks), returned, fail);
       } catch (error) {
         fail(error);
       }
@@ -85,6 +83,19 @@ export function boot(send, webSource) {
       channel.settle(answer[0], answer[2], answer[3]);
     },
   };
+}
+
+/**
+ * Waits for a value without calling a `then` that a program can have replaced, if it is the promise of an async function.
+ * @param {unknown} value @param {(value: unknown) => void} returned @param {(thrown: unknown) => void} failed
+ */
+function whenSettled(value, returned, failed) {
+  try {
+    void apply(promiseThen, withoutSpecies(/** @type {Promise<unknown>} */ (value)), [returned, failed]);
+  } catch {
+    const promise = withoutSpecies(new BasePromise((resolve) => resolve(value)));
+    void apply(promiseThen, promise, [returned, failed]);
+  }
 }
 
 // oxlint-disable-next-line no-eval -- the only way to compile later inside an isolate

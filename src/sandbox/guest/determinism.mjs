@@ -28,6 +28,7 @@ export function createDeterminism() {
     return (mixed ^ (mixed >>> 15)) >>> 0;
   };
   for (const name of REMOVED) deleteProperty(globalThis, name);
+  hideFunctionsOnStack();
   replaceDate(now);
   if (typeof Intl !== "undefined") {
     const real = Intl; // QuickJS has none
@@ -47,6 +48,12 @@ export function createDeterminism() {
     /** @param {number} at */
     advance: (at) => void (clock = at),
   };
+}
+
+/** QuickJS would hand the runtime's own functions to `Error.prepareStackTrace`; V8 does so for sloppy code only. */
+function hideFunctionsOnStack() {
+  if (getOwnPropertyDescriptor(Error, "prepareStackTrace") === undefined) return;
+  defineProperty(Error, "prepareStackTrace", { get: () => undefined, set: () => undefined, configurable: false });
 }
 
 /** @param {unknown} value */
