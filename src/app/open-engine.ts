@@ -81,7 +81,9 @@ export function openEngine(parts: EngineParts): OpenEngine {
   };
   const analysed = new AnalysedPrograms(tools, analyser, { signing, secrets });
   const naming = (): typeof config.naming => config.naming;
-  const registry = new CapabilityRegistry({ db, policy: naming, prepare: (code) => analysed.prepare(code) });
+  const { capabilities: maxRecords } = config.limits;
+  const prepare = (code: string): ReturnType<typeof analysed.prepare> => analysed.prepare(code);
+  const registry = new CapabilityRegistry({ db, policy: naming, maxRecords, prepare });
   const programs = new Programs({ db, registry, analysed, naming, log });
   const engine = new Engine({
     db,

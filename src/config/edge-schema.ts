@@ -51,6 +51,9 @@ export const limitsSchema = z
     streams: count
       .default(500)
       .describe("Open notification streams: per principal over HTTP, per connection over stdio."),
+    capabilities: count
+      .default(10_000)
+      .describe("Capabilities a principal of `auth` may have, unnamed ones included. The owner has no such limit."),
     subscriptions: count.default(1_000).describe("Resources that a session, connection or stream may subscribe to."),
   })
   .prefault({})

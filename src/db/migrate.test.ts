@@ -37,6 +37,7 @@ test("released migrations are never edited", () => {
       "0014_feedback.sql": "b980832688c6b054",
       "0015_imports.sql": "77b61afd354f3e4d",
       "0016_bindings.sql": "bfbfbafac0b6f24a",
+      "0017_authors.sql": "34112eab0b9fee6e",
     }
   `);
 });

@@ -279,6 +279,7 @@ export class Programs {
 
   async #create(asker: Asker, wanted: Parameters<typeof insertCapability>[2]): Promise<Capability> {
     const { db, registry } = this.#options;
+    await registry.checkRoom(asker);
     const called = await Promise.all(
       wanted.calls.map((name) => registry.resolve(asker, name, { inCode: true }).catch(() => undefined)),
     );

@@ -11,7 +11,7 @@ import { isUnnamed } from "./fqdn.ts";
 import { NameCache } from "./name-cache.ts";
 import type { NamePolicy } from "./names.ts";
 import { lockNames, setOrigin } from "./naming-store.ts";
-import { countRecords, queryRecords, type RecordPageRequest } from "./query-store.ts";
+import { countAuthored, countRecords, queryRecords, type RecordPageRequest } from "./query-store.ts";
 import type { CapabilityRecord } from "./record.ts";
 import type { FoundRecord } from "./resolve-store.ts";
 import { countUse, countVerdict, readRecord, readVersions } from "./record-store.ts";
@@ -33,6 +33,8 @@ import { insertDependencies } from "./version-store.ts";
 export interface RegistryOptions {
   readonly db: Db;
   readonly policy: () => NamePolicy;
+  /** `limits.capabilities`; no limit by default. */
+  readonly maxRecords?: number;
   /** Analyses a program; rejects if it cannot be stored. */
   readonly prepare: (code: string) => Promise<PreparedSource>;
 }
@@ -145,6 +147,7 @@ export class CapabilityRegistry implements Registry {
     const source = await getRecord(db, asker, reference);
     const version = await versionOf(db, source, source.reference.specifier);
     if (wanted === undefined && isUnnamed(source.displayName)) throw refuseUnnamedFork(source);
+    await this.checkRoom(asker);
     const name = wanted ?? source.displayName;
     const prepared = await this.#prepareForeign(asker, { source, version });
     return this.#change(asker, async (tx) => {
@@ -213,6 +216,7 @@ export class CapabilityRegistry implements Registry {
     return this.#change(asker, async (tx) => {
       const versionTag = naming.versionTag === undefined ? {} : { versionTag: checkVersionTag(naming.versionTag) };
       const known = await findCapabilityBySource(tx, asker, prepared.sourceHash);
+      if (known === undefined) await this.checkRoom(asker, tx);
       const { id, version, state } =
         known ?? (await insertCapability(tx, asker, { ...prepared, ...naming, ...versionTag }));
       if (known === undefined) await insertDependencies(tx, asker.scope, { from: id, version, to: calls });
@@ -232,6 +236,19 @@ export class CapabilityRegistry implements Registry {
     if (principal === OWNER) await countUse(db, scope.org, { id, success, latencyMs });
     else if (!isSelfPraise) await countVerdict(db, scope.org, { id, principal, success, latencyMs });
     return readRecord(db, { principal, org: scope.org }, { id });
+  }
+
+  /** Throws if a principal has as many records as it may have. */
+  async checkRoom(asker: Asker, db: Db | Tx = this.#options.db): Promise<void> {
+    const { maxRecords = Infinity } = this.#options;
+    if (asker.principal === OWNER || (await countAuthored(db, asker)) < maxRecords) return;
+    throw new PmlError(
+      "limit_exceeded",
+      `There are ${maxRecords} capabilities of this principal (limits.capabilities)`,
+      {
+        hint: "Delete some with learn:delete, or raise limits.capabilities.",
+      },
+    );
   }
 
   /** Checks the name before the program runs. */

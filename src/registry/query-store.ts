@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../db/client.ts";
+import type { Db, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import { HEALTH, selectRecords, toRecord } from "./record-store.ts";
 import type { RecordFilter, RecordPage, RecordQuery } from "./registry.ts";
@@ -170,6 +170,14 @@ function escape(text: string): string {
 /** Turns a glob with `*` and `?` into a LIKE pattern. */
 function toLike(glob: string): string {
   return escape(glob).replaceAll("*", "%").replaceAll("?", "_");
+}
+
+/** Number of records that the caller made and did not delete. */
+export async function countAuthored(db: Db | Tx, { scope, principal }: Asker): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    SELECT count(*) AS total FROM capability_records
+    WHERE org = ${scope.org} AND created_by = ${principal} AND deleted_at IS NULL`.execute(db);
+  return rows[0]?.total ?? 0;
 }
 
 /** Number of capabilities in the scope, by state. */

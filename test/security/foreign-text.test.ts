@@ -23,7 +23,7 @@ const schema = {
 };
 
 const scene = sharePrincipals({
-  config: { gateway: { exposure: "full" } },
+  config: { gateway: { exposure: "full" }, limits: { capabilities: 5 } },
   script: {
     instructions: text("Use me"),
     tools: [
@@ -131,4 +131,26 @@ test("M9: an agent of the owner cannot pass for a principal, nor a principal for
   expect(
     (await callJson<{ author?: string }>(owner, "dns:lookup", { name: "util:of_owner" })).value.author,
   ).toBeUndefined();
+});
+
+test("a principal that floods the registry is stopped by the limit of its records, and nobody else", async () => {
+  const { ada, bob, owner, gateway } = scene();
+  await using carol = await gateway.connect(await gateway.issuer.sign({ sub: "carol", scope: "mcp" }), "auto");
+  for (let each = 0; each < 5; each += 1) {
+    expect((await execute(carol, { code: `return "flood ${each}"` })).status).toBe("success");
+  }
+  const refused = [
+    JSON.stringify(await execute(carol, { code: 'return "flood 5"' })),
+    (await callJson(carol, "learn:save", { name: "util:flood", code: 'return "flood 6"' })).text,
+    (await callJson(carol, "dns:fork", { source: "util:harbour", name: "util:flood" })).text,
+  ];
+  for (const answer of refused) expect(answer).toContain("limits.capabilities");
+  expect((await execute(carol, { code: 'return "flood 0"' })).status).toBe("success");
+  for (const by of [ada, bob, owner]) {
+    expect((await execute(by, { code: 'return "of somebody else"' })).status).toBe("success");
+  }
+  const { capabilities } = (await callJson<Listed>(carol, "pml_list_capabilities", {})).value;
+  const name = capabilities.find((each) => each.name.startsWith("unnamed_"))?.name;
+  await callJson(carol, "learn:delete", { name });
+  expect((await execute(carol, { code: 'return "flood 5"' })).status).toBe("success");
 });

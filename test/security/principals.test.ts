@@ -195,3 +195,16 @@ test("M9: one principal's verdicts count once, and an author's praise of its own
   expect(await say(bob, true)).toMatchObject({ usage_count: 2, success_rate: 1 });
   expect(await say(bob, false)).toMatchObject({ usage_count: 2, success_rate: 0.5 });
 });
+
+test("M9: no flood of praise makes a capability run unasked whose runs failed", async () => {
+  const { owner } = scene();
+  const code = 'if (args.broken) throw new Error("broken"); return "brewed";';
+  const intent = "brew coffee";
+  for (const broken of [false, true, true, true]) {
+    await execute(owner, { name: "util:brew", intent, code, args: { broken } });
+  }
+  for (let each = 0; each < 30; each += 1)
+    await callJson(owner, "learn:feedback", { name: "util:brew", success: true });
+  const answer = await execute(owner, { intent, context: { broken: false } });
+  expect(answer).toMatchObject({ status: "suggestions", reason: expect.stringContaining("only 1 of its 4") as string });
+});

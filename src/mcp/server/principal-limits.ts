@@ -1,7 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { ConfigValues } from "../../config/schema.ts";
 
-export type LimitSettings = ConfigValues["limits"];
+/** Limits of requests and connections; the registry keeps that of records. */
+export type LimitSettings = Omit<ConfigValues["limits"], "capabilities">;
 /** The configuration key that names a limit in errors and metrics. */
 export type LimitKey = `limits.${keyof LimitSettings}` | "http.maxBodyBytes";
 
