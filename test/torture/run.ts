@@ -18,6 +18,7 @@ import { programs } from "./programs.ts";
 import { sandbox } from "./sandbox.ts";
 import type { CaseOptions, CaseOutcome, TortureCase } from "./torture-case.ts";
 import { replay } from "./replay.ts";
+import { tenants } from "./tenants.ts";
 import { twice } from "./twice.ts";
 
 const cases: readonly TortureCase[] = [
@@ -31,6 +32,7 @@ const cases: readonly TortureCase[] = [
   names,
   fuzz,
   programs,
+  tenants,
 ];
 
 type Flags = Omit<CaseOptions, "rounds" | "say"> & { readonly rounds: number | undefined };
