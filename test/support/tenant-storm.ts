@@ -14,7 +14,7 @@ import { servers } from "./upstream-servers.ts";
 /** Two projects of one organisation, and another organisation. */
 const SCOPES = ["acme.web", "acme.ops", "globex.shop"] as const;
 const REACHES = ["own", "org", "open"] as const;
-/** Whom a text may reach: its project, its organisation, everybody. */
+/** The readers of a text: its project, its organisation, everybody. */
 type Reach = (typeof REACHES)[number];
 const VISIBILITY = { own: "project", org: "org", open: "public" } as const;
 
@@ -121,7 +121,7 @@ export class TenantStorm implements AsyncDisposable {
     const [name, result] = [`util:${this.#canary(tenant, reach, "n")}`, this.#canary(tenant, reach, "r")];
     const request = {
       name,
-      // What a run was for and what it was called with is never shared, whatever its program is.
+      // Intents and arguments of a run are never shared, whatever its program is.
       intent: this.#canary(tenant, "own", "i"),
       args: { word: this.#canary(tenant, "own", "a") },
       description: this.#canary(tenant, reach, "d"),
