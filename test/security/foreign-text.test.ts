@@ -136,13 +136,14 @@ test("M9: an agent of the owner cannot pass for a principal, nor a principal for
 test("a principal that floods the registry is stopped by the limit of its records, and nobody else", async () => {
   const { ada, bob, owner, gateway } = scene();
   await using carol = await gateway.connect(await gateway.issuer.sign({ sub: "carol", scope: "mcp" }), "auto");
+  await execute(owner, { name: "util:common", code: 'return "common"', visibility: "project" });
   for (let each = 0; each < 5; each += 1) {
     expect((await execute(carol, { code: `return "flood ${each}"` })).status).toBe("success");
   }
   const refused = [
     JSON.stringify(await execute(carol, { code: 'return "flood 5"' })),
     (await callJson(carol, "learn:save", { name: "util:flood", code: 'return "flood 6"' })).text,
-    (await callJson(carol, "dns:fork", { source: "util:harbour", name: "util:flood" })).text,
+    (await callJson(carol, "dns:fork", { source: "util:common", name: "util:flood" })).text,
   ];
   for (const answer of refused) expect(answer).toContain("limits.capabilities");
   expect((await execute(carol, { code: 'return "flood 0"' })).status).toBe("success");
