@@ -59,6 +59,7 @@ export interface App extends AsyncDisposable {
   readonly events: EventBus;
   /** The tools of all servers. */
   readonly catalogue: Catalogue;
+  readonly secrets: Secrets;
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly permissions: Permissions;
@@ -138,6 +139,7 @@ export async function createApp({ config, ownership, secrets, log }: AppOptions)
     records,
     curator: curation.curator,
     catalogue,
+    secrets,
     upstreams,
     usage,
     permissions,

@@ -45,6 +45,7 @@ export async function openUpstreams(
     groups,
     log,
     logFolder: serverLogFolder(config.home),
+    secrets,
   });
   await upstreams.configure(definedServers(config, secrets));
   return upstreams;

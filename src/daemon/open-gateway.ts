@@ -35,7 +35,7 @@ export interface GatewayParts {
 /** Opens the gateway and its endpoints. The server disposes of shims and endpoint itself, before the rest. */
 export function openGateway({ app, config, token, log, onLimitReached, url }: GatewayParts): OpenGateway {
   using opening = new DisposableStack();
-  const { catalogue, upstreams, usage, results } = app;
+  const { catalogue, upstreams, usage, results, secrets } = app;
   const { scope } = config;
   const approvalUrl = (id: string): string => new URL(`/approvals/${id}`, url()).href;
   const gateway: Gateway = opening.use(
@@ -44,6 +44,7 @@ export function openGateway({ app, config, token, log, onLimitReached, url }: Ga
       upstreams,
       usage,
       results,
+      secrets,
       settings: config,
       permitCall: app.createPermitCall(approvalUrl),
       scope,

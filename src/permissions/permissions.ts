@@ -77,7 +77,8 @@ export interface PermissionsOptions {
 
 export async function createPermissions(options: PermissionsOptions): Promise<Permissions> {
   const { db } = options.client;
-  const approvals = await createApprovals({ secrets: new Secrets(), ...options });
+  const { secrets = new Secrets() } = options;
+  const approvals = await createApprovals({ ...options, secrets });
   let rules = readRules(options.config);
   let { ttlMinutes } = options.config.approvals;
   // A change of `auth` waits for a restart, so until then its absence must not relax anything.
@@ -109,7 +110,8 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     requestApproval: (request) => approvals.request(request, ttlMinutes),
     findApproval: (scope, id) => findApproval(db, scope, id),
     listApprovals: (scope, filter = {}) => listApprovals(db, scope, filter),
-    decideApproval: (scope, id, decision) => approvals.decide(scope, id, decision, ttlMinutes),
+    decideApproval: (scope, id, { reason, ...decision }) =>
+      approvals.decide(scope, id, { ...decision, reason: reason && secrets.hideText(reason) }, ttlMinutes),
     useApproval: (binding) => approvals.use(binding),
     waitForDecision: (scope, id, signal) => approvals.wait(scope, id, signal),
     expireApprovals: () => approvals.expire(),

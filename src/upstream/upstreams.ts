@@ -14,6 +14,8 @@ import type { LoginAnswer, Logins, StartedLogin } from "./oauth/logins.ts";
 import type { ProcessGroups } from "./connection/process-groups.ts";
 import { readFlags, type ToolFlag } from "./offers/review-store.ts";
 import { createServerOutput } from "./connection/server-output.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { hideInOffer } from "./offers/hide-secrets.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamServer } from "./upstream-server.ts";
@@ -30,6 +32,7 @@ export interface UpstreamsOptions {
   readonly log: Logger;
   /** Folder of the files with the servers' stderr. */
   readonly logFolder: string;
+  readonly secrets: Pick<Secrets, "withoutKnown">;
 }
 
 /** A configured server with its offer, once it was reached. */
@@ -211,6 +214,7 @@ export class Upstreams implements AsyncDisposable {
 
   #join(definition: Member["definition"], configHash: string, known: KnownOffer | undefined): Member {
     const { limits, logins, groups, log, logFolder } = this.#options;
+    const { withoutKnown: hide } = this.#options.secrets;
     const { name, entry } = definition;
     const server = new UpstreamServer({
       name,
@@ -218,10 +222,10 @@ export class Upstreams implements AsyncDisposable {
       limits: entry.timeout === undefined ? limits : { ...limits, callMs: entry.timeout * 1000 },
       groups,
       log,
-      output: createServerOutput(logFolder, name, entry),
+      output: createServerOutput(logFolder, { name, entry, hide }),
       auth: logins.authFor(name, entry),
       era: known?.era,
-      onOffer: (fresh) => this.#learn(member, fresh),
+      onOffer: (fresh) => this.#learn(member, hideInOffer(fresh, hide)),
       onEra: (verdict) => this.#keepEra(member, verdict),
       onNotification: (method, params) => this.#heard(name, method, params),
     });

@@ -23,7 +23,7 @@ function createParts(keep?: KeptResults["keep"]): FitParts & { readonly kept: Ca
       }),
     readPage: () => Promise.reject(new Error("not asked for here")),
   };
-  return { results, principal: "alice", ttlSeconds: 60, log, kept };
+  return { results, principal: "alice", hide: (value) => value, ttlSeconds: 60, log, kept };
 }
 
 function sized(result: CallToolResult, more: Partial<SizedResult> = {}): SizedResult {

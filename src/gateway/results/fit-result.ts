@@ -26,6 +26,8 @@ export interface FitParts {
   /** The principal who may read the result. */
   readonly principal: string | undefined;
   readonly ttlSeconds: number;
+  /** Hides the secrets of the call in the result that is kept. */
+  readonly hide: <T>(value: T) => T;
   readonly log: Logger;
 }
 
@@ -51,7 +53,8 @@ export async function fitResult(sized: SizedResult, parts: FitParts): Promise<Ca
   // Serialising is faster than counting, except for a value far beyond the limit, where counting stops early.
   const limit = size < FAR_BEYOND * maxBytes ? Infinity : maxBytes;
   if (Math.max(jsonBytes(shown, limit), jsonBytes(structuredContent ?? null, limit)) <= maxBytes) return result;
-  const text = toResultText(result);
+  const hidden = parts.hide(result);
+  const text = toResultText(hidden);
   const kept = await keep(sized, text, parts);
   const cut = await parts.results.cut({
     result,
@@ -59,7 +62,9 @@ export async function fitResult(sized: SizedResult, parts: FitParts): Promise<Ca
     maxBytes: maxBytes - NOTE_BYTES,
   });
   const truncated = "reason" in cut ? withoutContent(result, cut.reason) : cut;
-  const offset = text.contentType === "text/plain" ? findContinuation(text.text, truncated.cuts) : 0;
+  // Placeholders are not as long as secrets, so that the places in the two texts differ.
+  const isSameText = hidden === result && text.contentType === "text/plain";
+  const offset = isSameText ? findContinuation(text.text, truncated.cuts) : 0;
   return addNote(truncated, { ...sized, totalBytes: Buffer.byteLength(text.text), kept, offset });
 }
 

@@ -13,6 +13,8 @@ import { errorCode } from "../../gateway/error-code.ts";
 import { fitResult } from "../../gateway/results/fit-result.ts";
 import { mirrorStructured } from "../../gateway/results/mirror-structured.ts";
 import { OWNER } from "../../registry/scope.ts";
+import { hideProse } from "../../secrets/hide-prose.ts";
+import { RunSecrets } from "../../secrets/run-secrets.ts";
 import { paramHeaders } from "../../upstream/connection/param-headers.ts";
 import { callOwnTool, type MadeCall } from "../own-tools/call-own-tool.ts";
 import type { CallContext } from "../own-tools/own-tool.ts";
@@ -89,7 +91,7 @@ function createSteps(
       if (target.kind === "upstream") await permitUpstream(parts, target, call);
     },
     send: (target) => (target.kind === "own" ? sendOwn(parts, target, call) : sendUpstream(parts, target, call)),
-    fit: (made, target, size) => fitAnswer(parts, { ...made, size, target, principal: call.principal }),
+    fit: (made, target, size) => fitAnswer(parts, { ...made, size, target, call }),
   };
 }
 
@@ -147,18 +149,24 @@ async function sendOwn(parts: ToolCallerParts, { own }: TargetOf<"own">, call: A
     ...(sample === undefined ? {} : { sample }),
     meta: trace.meta._meta,
   };
-  return callOwnTool({ tool: own, input: params.arguments, context, structured, log: gateway.log });
+  return callOwnTool({
+    tool: own,
+    input: hideProse(gateway.secrets, params.arguments),
+    context,
+    structured,
+    log: gateway.log,
+  });
 }
 
 interface Made extends MadeCall {
   readonly size: number;
   readonly target: ResolvedTool;
-  readonly principal: Principal | undefined;
+  readonly call: AgentCall;
 }
 
 async function fitAnswer(
   { gateway, server }: ToolCallerParts,
-  { result, whole, size, target, principal }: Made,
+  { result, whole, size, target, call: { params, principal } }: Made,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (isQuestion(result)) return result;
   const { maxBytes, ttlSeconds } = gateway.settings.results;
@@ -169,7 +177,17 @@ async function fitAnswer(
       : { maxBytes: target.maxResultBytes, limitName: `pml.maxResultBytes of the server ${target.server}` };
   const fitted = await fitResult(
     { result: result as CallToolResult, size, tool: target.id, outputSchema, ...limit },
-    { results: gateway.results, principal: principal?.id, ttlSeconds, log: gateway.log },
+    {
+      results: gateway.results,
+      principal: principal?.id,
+      ttlSeconds,
+      hide: (value) => {
+        const secrets = new RunSecrets(gateway.secrets);
+        secrets.learn(params.arguments, target.definition.inputSchema);
+        return secrets.hide(value);
+      },
+      log: gateway.log,
+    },
   );
   return server.projectCallToolResult(mirrorStructured(fitted), outputSchema);
 }

@@ -3,6 +3,7 @@ import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { PermitCall } from "../../gateway/permit-call.ts";
 import type { Logger } from "../../base/log.ts";
 import type { FitParts } from "../../gateway/results/fit-result.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { UsageLog } from "../../gateway/usage/usage-log.ts";
 import { OWNER, type Scope } from "../../registry/scope.ts";
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly results: FitParts["results"];
+  /** Hides secrets in what is kept of calls. */
+  readonly secrets: Secrets;
   readonly settings: GatewaySettings;
   /** Creates PML's own tools, which can read the gateway's surface. */
   readonly createOwnTools: (parts: OwnToolParts) => OwnTools;
@@ -49,6 +52,7 @@ export class Gateway implements Disposable {
   readonly upstreams: Upstreams;
   readonly usage: UsageLog;
   readonly results: FitParts["results"];
+  readonly secrets: Secrets;
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
@@ -72,6 +76,7 @@ export class Gateway implements Disposable {
     upstreams,
     usage,
     results,
+    secrets,
     settings,
     createOwnTools,
     permitCall,
@@ -83,6 +88,7 @@ export class Gateway implements Disposable {
     this.permitCall = permitCall;
     this.usage = usage;
     this.results = results;
+    this.secrets = secrets;
     this.log = log;
     this.#settings = settings;
     const { core, library } = createOwnTools({

@@ -37,7 +37,7 @@ export async function probeServer(name: string, entry: McpServerEntry, connectMs
     },
     groups: new ProcessGroups(folder, log),
     log,
-    output: createServerOutput(folder, name, entry),
+    output: createServerOutput(folder, { name, entry }),
     onOffer: (fresh) => void (offer = fresh),
     onNotification: () => undefined,
   });

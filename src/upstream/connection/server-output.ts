@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { McpServerEntry } from "../../config/schema.ts";
-import { findSecrets } from "../../config/secrets.ts";
+import { secretValues } from "../../config/secrets.ts";
 import { LogFile } from "../../base/log-file.ts";
 import { redact } from "../../base/log.ts";
 
@@ -21,14 +21,19 @@ export function serverLogFolder(home: string): string {
   return join(home, "logs");
 }
 
+interface OutputOf {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  /** Hides what else the gateway knows. */
+  readonly hide?: (text: string) => string;
+}
+
 /** Writes lines to a file per server, in the format of the daemon's log. */
-export function createServerOutput(folder: string, name: string, entry: McpServerEntry): ServerOutput {
+export function createServerOutput(folder: string, { name, entry, hide = (text) => text }: OutputOf): ServerOutput {
   const file = new LogFile(join(folder, `${name}.log`), LARGEST_LOG_BYTES);
-  const secrets = findSecrets(entry)
-    .map(({ value }) => value)
-    .filter(({ length }) => length >= SHORTEST_SECRET);
+  const secrets = secretValues(entry).filter(({ length }) => length >= SHORTEST_SECRET);
   return {
-    clean: (text) => redact(text, secrets),
+    clean: (text) => redact(hide(text), secrets),
     write(lines) {
       const time = new Date().toISOString();
       const line = (msg: string): string => `${JSON.stringify({ level: "info", time, server: name, msg })}\n`;
