@@ -27,6 +27,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   "discovery-evidence": async () => (await import("./discovery-evidence.ts")).discoveryEvidence,
   speculation: async () => (await import("./speculation.ts")).speculation,
   names: async () => (await import("./names.ts")).names,
+  generalise: async () => (await import("./generalise.ts")).generalise,
 };
 
 const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--json [file]] [--assert]

@@ -57,11 +57,17 @@ export class Scopes implements TreeVisitor {
   readonly #pendingWrites = new Map<Identifier, Write>();
   readonly #fills: { readonly target: Identifier; readonly value: Node }[] = [];
   readonly #functionStack: FunctionInfo[] = [];
+  readonly #declared = new Set<string>();
   readonly #root: LexicalScope = { parent: undefined, names: new Map(), isFunction: true };
   #scope = this.#root;
 
   constructor() {
     for (const name of BUILTINS) this.#root.names.set(name, createBinding(name, true));
+  }
+
+  /** True if the program declares the name anywhere. */
+  isDeclared(name: string): boolean {
+    return this.#declared.has(name);
   }
 
   builtin(name: (typeof BUILTINS)[number]): Binding | undefined {
@@ -198,6 +204,7 @@ export class Scopes implements TreeVisitor {
     let binding = scope.names.get(target.name);
     if (binding === undefined) {
       binding = createBinding(target.name, false);
+      this.#declared.add(target.name);
       scope.names.set(target.name, binding);
     }
     bind(target, binding);

@@ -1,0 +1,86 @@
+import { findBehaviour } from "../src/analysis/behaviour/behaviour.ts";
+import { analyseProgram } from "../src/analysis/analyse-program.ts";
+import type { ToolCatalogue } from "../src/analysis/structure.ts";
+import { Random } from "../test/support/random.ts";
+import { behaviourOf, type GoldTask } from "./generalise/gold-task.ts";
+import { readTauTasks } from "./generalise/tau-world.ts";
+import { writeProgram } from "./generalise/write-program.ts";
+import type { Benchmark, BenchSession } from "./support/benchmark.ts";
+import { percentile } from "./support/statistics.ts";
+
+const HASH = "program hash";
+const KEY = "behaviour key";
+const STYLES = 5;
+const nothingKnown: ToolCatalogue = { findTool: () => undefined };
+
+/** Compares what counts as the same program, over tasks written down by agents in styles of their own. */
+export const generalise: Benchmark = {
+  title: "memory that generalises",
+  columns: [HASH, KEY],
+  async run(session) {
+    if (session.data === undefined) {
+      session.note("Not measured: name a checkout of tau-bench with --data.");
+      return;
+    }
+    for (const [name, tasks] of readTauTasks(session.data)) measureIdentity(name, tasks, session);
+  },
+};
+
+function measureIdentity(name: string, tasks: readonly GoldTask[], session: BenchSession): void {
+  session.progress(name);
+  const random = new Random(7);
+  const behaviours = new Map<string, { readonly hashes: Set<string>; readonly keys: Set<string> }>();
+  const owners = new Map<string, Set<string>>();
+  const times: number[] = [];
+  let unknown = 0;
+  for (const { calls } of tasks) {
+    const behaviour = behaviourOf(calls);
+    const seen = behaviours.get(behaviour) ?? { hashes: new Set(), keys: new Set() };
+    behaviours.set(behaviour, seen);
+    for (let style = 0; style < STYLES; style += 1) {
+      const program = writeProgram("world", calls, random);
+      seen.hashes.add(hashOf(program));
+      const started = performance.now();
+      const key = findBehaviour(program, nothingKnown)?.key;
+      times.push(performance.now() - started);
+      if (key === undefined) unknown += 1;
+      seen.keys.add(key ?? hashOf(program));
+      owners.set(key ?? "", (owners.get(key ?? "") ?? new Set()).add(behaviour));
+    }
+  }
+  const programs = tasks.length * STYLES;
+  const all = [...behaviours.values()];
+  session.note(`${name}: ${tasks.length} tasks, ${all.length} behaviours, ${programs} programs.`);
+  session.record({
+    row: `${name}: keys per behaviour`,
+    unit: "",
+    column: HASH,
+    value: mean(all.map(({ hashes }) => hashes.size)),
+  });
+  session.record({
+    row: `${name}: keys per behaviour`,
+    unit: "",
+    column: KEY,
+    value: mean(all.map(({ keys }) => keys.size)),
+    goal: { atMost: 1.2 },
+  });
+  session.record({
+    row: `${name}: keys shared by behaviours`,
+    unit: "",
+    column: KEY,
+    value: [...owners.values()].filter(({ size }) => size > 1).length,
+    goal: { atMost: 0 },
+  });
+  session.record({ row: `${name}: programs without a key`, unit: "", column: KEY, value: unknown });
+  session.record({ row: `${name}: time, p50`, unit: "ms", column: KEY, value: percentile(times, 0.5) });
+}
+
+function mean(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+}
+
+function hashOf(program: string): string {
+  const outcome = analyseProgram(program, nothingKnown);
+  if (outcome.kind !== "program") throw new Error(`${outcome.problem.message}\n${program}`);
+  return outcome.program.hash;
+}
