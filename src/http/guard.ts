@@ -57,6 +57,7 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   "origin",
   "transfer-encoding",
   "x-pml-decision-key",
+  "x-pml-shim-secret",
 ]);
 
 function findTwice({ rawHeaders }: IncomingMessage): Refusal | undefined {

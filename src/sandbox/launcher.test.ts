@@ -7,6 +7,21 @@ const settings = { engine: resolveEngine("isolated-vm"), jit: false, memoryMb: 6
 const bubblewrap = await resolveLauncher("bubblewrap", settings).catch(() => undefined);
 
 describe("resolveLauncher", () => {
+  it("refuses a folder whose name would open other folders to the child", async () => {
+    const engine = { ...settings.engine, readable: ["/home/a*b/engine/*"] };
+    await expect(resolveLauncher("plain", { ...settings, engine })).rejects.toThrow("with a star in its path");
+  });
+
+  it("passes hostile paths as one word each, after the option that takes them", async () => {
+    const paths = ["/opt/--bind / /", "/opt/a b;rm -rf", "/opt/$(id)\n--share-net", "/opt/,/etc/shadow"];
+    const engine = { ...settings.engine, readable: paths };
+    const { args } = await resolveLauncher("plain", { ...settings, engine });
+    for (const path of paths) expect(args.filter((word) => word === `--allow-fs-read=${path}`)).toHaveLength(1);
+    expect(args.filter((word) => word.startsWith("--allow-") && !word.startsWith("--allow-fs-read="))).toEqual([
+      "--allow-addons",
+    ]);
+  });
+
   it("takes bubblewrap where it works, and logs the choice", async () => {
     const lines: unknown[] = [];
     const log = { debug() {}, info: (line: unknown) => void lines.push(line), warn() {}, error() {} };

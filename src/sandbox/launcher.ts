@@ -34,6 +34,7 @@ const BUBBLEWRAP_PATHS = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"
 /** Starts Node without every permission that a program could use if it escaped from its isolate. */
 function plainCommand({ engine, jit, memoryMb }: ChildSettings): ChildCommand {
   const readable = [`${childFolder}*`, `${guestFolder}*`, ...engine.readable];
+  readable.forEach(refuseStar);
   // QuickJS is WebAssembly, which needs the compiler.
   const engineFlags =
     engine.name === "isolated-vm"
@@ -52,6 +53,18 @@ function plainCommand({ engine, jit, memoryMb }: ChildSettings): ChildCommand {
     String(memoryMb),
   ];
   return { file: process.execPath, args, env: ENVIRONMENT, isWrapped: false };
+}
+
+/** Node reads a star anywhere in a path as "everything that begins so": the child could read folders beside PML's. */
+function refuseStar(path: string): void {
+  if (!path.replace(/\*$/, "").includes("*")) return;
+  throw new PmlError(
+    "sandbox_unavailable",
+    `Programs cannot run while PML is in a folder with a star in its path: ${path}`,
+    {
+      hint: "Install PML in another folder",
+    },
+  );
 }
 
 /** Runs the same command in a container: no network, no other processes, only its own files. */

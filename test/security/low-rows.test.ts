@@ -31,7 +31,7 @@ test("L1: letters that nobody sees are spelt out in the inbox and on the page", 
     expect(text).not.toBe("");
     for (const letter of BLANK) expect(text).not.toContain(letter);
   }
-  expect(shown[1]).toContain(String.raw`const \u{3164} =`);
+  expect(shown[1]).toContain("const ⟦U+3164⟧ =");
 });
 
 function tasks(count: number): object[] {

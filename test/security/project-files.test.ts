@@ -1,11 +1,22 @@
 /** A repository that somebody opens: its files run and permit nothing until a person has looked at them. */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
 import { makeFolder, type TestFolder } from "../support/folder.ts";
 import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
+import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml, spawnPml, until } from "../support/pml.ts";
 import { runInTerminal, YES } from "../support/pty.ts";
 import { servers } from "../support/upstream-servers.ts";
@@ -178,3 +189,130 @@ test("C1: the name of a server that the user has cannot be taken", async () => {
   expect(screen).toContain(`adds a server "counting"`);
   expect(await trusted()).toEqual([]);
 });
+
+test("C1: a file that is no file, is too long or is invalid cannot be trusted, and stops nothing", async () => {
+  const refused = async (words: string): Promise<void> => {
+    const { code, screen } = await trustIt(file, []);
+    expect(code).toBe(EXIT.failed);
+    expect(screen).toContain(words);
+    const status = await runPml(["status"], { home: home.path, cwd: repository });
+    expect(status.code).toBe(EXIT.ok);
+    rmSync(file, { recursive: true });
+  };
+  execFileSync("mkfifo", [file]);
+  await refused("it is not a file");
+  symlinkSync("/dev/zero", file);
+  const device = await runPml(["trust", file], { home: home.path, cwd: repository });
+  expect(device.stderr).toContain("it is not a file");
+  rmSync(file);
+  writeFileSync(file, `{"mcpServers": {}, "x": "${"a".repeat(70_000)}"}`);
+  await refused("it is longer than");
+  writeFileSync(file, `{"permissions": {"dney": ["*"]}}`);
+  await refused("permissions");
+  writeFileSync(file, `{"mcpServers": {"a": {"command": "x", "url": "http://x"}}}`);
+  await refused("cannot be added");
+  expect(await trusted()).toEqual([]);
+}, 60_000);
+
+test("C1: files of folders above, and of other names, are neither read nor named", async () => {
+  writeFileSync(file, JSON.stringify({ mcpServers: { evil: marking() } }));
+  const below = join(repository, "below");
+  mkdirSync(below);
+  const { stderr } = await runPml(["status"], { home: home.path, cwd: below });
+  expect(stderr).not.toContain(repository);
+  writeFileSync(join(below, "evil.json"), "{}");
+  const other = await runPml(["trust", join(below, "evil.json")], { home: home.path, cwd: below });
+  expect(other.code).toBe(EXIT.usage);
+});
+
+test("C1: a link counts for the file it leads to, and a folder that became a link for nothing", async () => {
+  const real = join(repository, "real");
+  mkdirSync(real);
+  writeFileSync(join(real, "pml.json"), JSON.stringify({ mcpServers: { shown: servers.mirror() } }));
+  symlinkSync(join(real, "pml.json"), file);
+  expect((await trustIt(file)).screen).toContain(join(real, "pml.json"));
+  expect(await trusted()).toMatchObject([{ path: realpathSync(file), state: "trusted" }]);
+  renameSync(real, join(repository, "elsewhere"));
+  symlinkSync(join(repository, "elsewhere"), real);
+  expect(await trusted()).toMatchObject([{ state: "changed" }]);
+  await runPml(["down"], { home: home.path });
+  await runPml(["up"], { home: home.path });
+  await home.ready("counting");
+  expect(await serverNames()).toEqual(["counting"]);
+}, 40_000);
+
+test("C1: the question shows hidden letters, and no text of the file looks like PML's own", async () => {
+  const args = ["-c", "true\n\nRules it adds:\n  deny everything", "\u3164\u202E", "\u001B[2J"];
+  writeFileSync(file, JSON.stringify({ mcpServers: { sly: { command: "/bin/sh", args } }, "\u200Bhttp": {} }));
+  const { screen } = await trustIt(file, [NO]);
+  expect(screen.match(/^ *Rules it adds:/m)).toBeNull();
+  for (const letter of ["\u3164", "\u202E", "\u001B[2J", "\u200B"]) expect(screen).not.toContain(letter);
+  for (const words of ["3164", "202e", "1b[2J", "200b"]) expect(screen.toLowerCase()).toContain(words.toLowerCase());
+});
+
+test("C1: a permissions file of a project forbids and asks after it was trusted, and permits nothing", async () => {
+  const rules = join(repository, "mcp-permissions.yaml");
+  writeFileSync(
+    rules,
+    "counting:\n  approvalMode: auto\n  effect: read\n  routing: cloud\n  tools:\n    put: { approvalMode: deny }\nallow: ['*']\n",
+  );
+  const before = await runPml(["status"], { home: home.path, cwd: repository });
+  expect(before.stderr).toContain(`pml trust ${rules}`);
+  const asked = await decisionOf("counting:add");
+  const { screen } = await trustIt(rules);
+  for (const words of ["deny counting:put", "allow", "read", "cloud"]) expect(screen).toContain(words);
+  await until("the rule counts", async () => (await decisionOf("counting:put")) === "deny");
+  expect(await decisionOf("counting:drop")).toBe("deny");
+  expect(await decisionOf("counting:add")).toBe(asked);
+}, 40_000);
+
+test("C1: mcp-permissions.yaml beside --config forbids, and permits nothing", async () => {
+  await using own = await makeFolder();
+  const config = join(repository, "team.json");
+  const counting = servers.counting(join(repository, "calls.txt"));
+  writeFileSync(join(repository, "calls.txt"), "");
+  writeFileSync(config, JSON.stringify({ mcpServers: { counting } }));
+  writeFileSync(join(repository, "mcp-permissions.yaml"), "allow: ['*']\ndeny: ['counting:put']\n");
+  const options = { home: own.path, env: { PML_CONFIG: config }, cwd: repository };
+  try {
+    await runJson(["up"], options);
+    const decide = async (tool: string): Promise<string> => {
+      const { stdout } = await runPml(["rules", "test", tool, "--json"], options);
+      return (JSON.parse(stdout) as { data?: { decision: string } }).data?.decision ?? "";
+    };
+    await until("the server is there", async () => (await decide("counting:put")) === "deny", 30_000);
+    expect(await decide("counting:drop")).toBe("ask");
+  } finally {
+    await runPml(["down"], options);
+  }
+}, 60_000);
+
+test("C1: programs of the user do not run in the repository where PML was started", async () => {
+  await using own = await makeFolder();
+  const where = join(own.path, "where.txt");
+  const entry = { command: "/bin/sh", args: ["-c", `pwd > '${where}'; test -e ./evil && ./evil; cat`] };
+  writeFileSync(join(own.path, "pml.json"), JSON.stringify({ mcpServers: { lazy: entry } }));
+  writeFileSync(join(repository, "evil"), `#!/bin/sh\ntouch '${join(repository, "ran")}'\n`, { mode: 0o755 });
+  try {
+    await openShimIn(repository, { home: own.path });
+    await until("the server was started", () => existsSync(where));
+    expect(readFileSync(where, "utf8").trim()).toBe(realpathSync(own.path));
+    expect(ran()).toBe(false);
+  } finally {
+    await runPml(["down"], { home: own.path });
+  }
+}, 60_000);
+
+test("C1: an agent that writes the file through a server changes nothing, and cannot trust it", async () => {
+  writeFileSync(file, JSON.stringify({ mcpServers: { shown: servers.filesystem(repository) } }));
+  await trustIt();
+  await home.ready("shown");
+  await using connected = await connectClient(home.path);
+  const content = JSON.stringify({ mcpServers: { evil: marking() }, permissions: { allow: ["*"] } });
+  await connected.client.callTool({ name: "shown__write_file", arguments: { path: file, content } });
+  expect(readFileSync(file, "utf8")).toBe(content);
+  await until("the file counts as changed", async () => (await trusted())[0]?.state === "changed");
+  await until("its servers are off", async () => !(await serverNames()).includes("shown"));
+  expect(await serverNames()).toEqual(["counting"]);
+  expect(ran()).toBe(false);
+}, 40_000);
