@@ -199,7 +199,7 @@ test("C1: a file that is no file, is too long or is invalid cannot be trusted, a
     expect(status.code).toBe(EXIT.ok);
     rmSync(file, { recursive: true });
   };
-  execFileSync("mkfifo", [file]);
+  execFileSync("/usr/bin/mkfifo", [file]);
   await refused("it is not a file");
   symlinkSync("/dev/zero", file);
   const device = await runPml(["trust", file], { home: home.path, cwd: repository });
