@@ -2,6 +2,7 @@ import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import { dropOldIntents, dropOldVectors } from "../discovery/embedding/vector-store.ts";
 import { dropExpiredMemos } from "../execution/memo-store.ts";
+import { expireParkedRuns } from "../execution/parked-store.ts";
 import { dropOldDrafts, dropOldResults, dropOldRuns } from "../execution/run-retention-store.ts";
 import type { Job } from "../housekeeping/job-queue.ts";
 import { dropExpiredResults, vacuumTables } from "../housekeeping/result-retention-store.ts";
@@ -23,6 +24,7 @@ export function housekeepingJobs({ client, permissions, runs, backup }: JobParts
   const everywhere: Job[] = [
     { name: "approvals.expire", cron: "*/5 * * * *", run: () => permissions.expireApprovals() },
     { name: "approvals.forget", cron: "40 2 * * *", run: () => permissions.dropApprovals(runs.approvalDays) },
+    { name: "runs.release", cron: "*/10 * * * *", run: () => expireParkedRuns(client.db, runs.parkedDays) },
     { name: "memos.expire", cron: "20 * * * *", run: () => dropExpiredMemos(client.db) },
     { name: "runs.expire", cron: "45 2 * * *", run: () => dropOldRuns(client.db, runs.keepDays) },
     { name: "results.forget", cron: "55 2 * * *", run: () => dropOldResults(client.db, runs.keepDays) },

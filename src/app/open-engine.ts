@@ -55,19 +55,8 @@ const LARGEST_JOURNAL_VALUE = 64 * 1024;
 
 /** Composes everything that runs programs. */
 export function openEngine(parts: EngineParts): OpenEngine {
-  const {
-    config,
-    scope,
-    client,
-    signing,
-    secrets,
-    catalogue: tools,
-    upstreams,
-    usage,
-    permissions,
-    events,
-    log,
-  } = parts;
+  const { config, scope, client, signing, secrets, catalogue: tools } = parts;
+  const { upstreams, usage, permissions, events, log } = parts;
   const { db } = client;
   const stack = new AsyncDisposableStack();
   // Disposed after the sandbox, because the sandbox ends its runs.
@@ -96,6 +85,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     permissions,
     callTool: createProgramCalls({ catalogue: tools, findServer: (name) => upstreams.findServer(name), usage }),
     limits: config.sandbox,
+    parking: config.runs,
     maxDepth: config.sandbox.maxDepth,
     resultSeconds: config.results.ttlSeconds,
     maxValueBytes: LARGEST_JOURNAL_VALUE,

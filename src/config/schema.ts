@@ -232,6 +232,12 @@ export const configSchema = z.strictObject({
         .positive()
         .default(30)
         .describe("Days a program that never succeeded is kept after its last attempt."),
+      parkedDays: z
+        .number()
+        .positive()
+        .default(7)
+        .describe("Days after which a run that waits, for a person or to go on, has failed."),
+      maxParked: z.number().int().positive().default(200).describe("Runs of one principal that may wait."),
       approvalDays: z
         .number()
         .positive()
@@ -295,6 +301,12 @@ export const configSchema = z.strictObject({
         .positive()
         .default(60)
         .describe("How long a person has to decide, and how long a granted approval can be used."),
+      maxPending: z
+        .number()
+        .int()
+        .positive()
+        .default(100)
+        .describe("Questions of one principal that may be open; further ones are refused."),
       forms: z
         .array(z.string().min(1))
         .default([])

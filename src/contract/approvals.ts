@@ -18,7 +18,7 @@ export const toolVerdict = z
   })
   .meta({ id: "ToolVerdict" });
 
-const approval = z
+export const approval = z
   .object({
     id: z.string(),
     runId: z.string(),
@@ -42,8 +42,6 @@ const approval = z
 export const askedApproval = approval
   .extend({ question: z.string().describe("Everything a person decides about, as every channel shows it.") })
   .meta({ id: "AskedApproval" });
-
-export const inboxItem = approval.extend({ kind: z.literal("approval") });
 
 export const rememberedRule = z
   .object({
@@ -75,5 +73,4 @@ export const decidedApproval = z.object({ approval, rules: z.array(rememberedRul
 
 export type AskedApproval = Received<typeof askedApproval>;
 export type SentApproval = Received<typeof approval>;
-export type InboxItem = Received<typeof inboxItem>;
 export type SentRule = Received<typeof rememberedRule>;

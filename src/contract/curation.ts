@@ -44,7 +44,7 @@ export const decideNamesRequest = z.strictObject({
   rejects: z.array(z.string()).default([]),
 });
 
-const nameSuggestion = z
+export const nameSuggestion = z
   .object({
     id: z.string(),
     currentName: z.string(),

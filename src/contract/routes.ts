@@ -1,12 +1,5 @@
 import { z } from "zod";
-import {
-  askedApproval,
-  decidedApproval,
-  decisionRequest,
-  inboxItem,
-  rememberedRule,
-  toolVerdict,
-} from "./approvals.ts";
+import { askedApproval, decidedApproval, decisionRequest, rememberedRule, toolVerdict } from "./approvals.ts";
 import { capabilityDetails } from "./capabilities.ts";
 import {
   appliedNames,
@@ -27,6 +20,7 @@ import {
   serverRecordText,
   storedRecord,
 } from "./published.ts";
+import { inboxPage, inboxQuery } from "./inbox.ts";
 import type { RouteContract } from "./route.ts";
 import { replayReport, RUN_STATES, runDetails, runSummary } from "./runs.ts";
 import {
@@ -57,16 +51,15 @@ function document<Schema extends z.ZodType>(schema: Schema) {
 
 const page = { kind: "text", mediaType: "text/html" } as const;
 const nothing = z.object({});
-const flag = z.enum(["true", "false"]).default("false");
 const NOT_PUBLIC = { 404: "Nothing public is called so." };
 
 const approvalRoutes = {
   listInbox: {
     method: "GET",
     path: `${API}/inbox`,
-    summary: "List the approvals that wait for a person",
-    query: z.strictObject({ all: flag.describe("Also decided and expired ones.") }),
-    answer: data(z.array(inboxItem)),
+    summary: "List everything that waits for a person",
+    query: inboxQuery,
+    answer: data(inboxPage),
   },
   getApproval: {
     method: "GET",

@@ -13,7 +13,8 @@ import type { JsonValue } from "../base/json.ts";
 import { readLearning } from "../learning/learning-store.ts";
 import type { ProcessSandbox } from "../sandbox/sandbox.ts";
 import type { RunAnswer } from "../contract/execute.ts";
-import { readJournal } from "./run-store.ts";
+import { expireParkedRuns } from "./parked-store.ts";
+import { findRun, readJournal } from "./run-store.ts";
 
 let sandbox: ProcessSandbox;
 beforeAll(() => {
@@ -55,6 +56,18 @@ describe.each(engines)("Engine on %s", (kind) => {
     const whole = await go(scene, again);
     await decide(scene, whole, "approve");
     expect(resultOf(await go(scene, whole))).toBe(1);
+  });
+
+  test("a job fails parked runs that nobody went on with, and forgets their journals", async () => {
+    const scene = await createEngineScene(client, sandbox);
+    const layers = `await mcp.kv.get({ key: "old" }); await mcp.kv.get({ key: "then" }); return 1`;
+    const { workflowId: id = "" } = await scene.run(layers, { options: { perLayerValidation: true } });
+    await expireParkedRuns(client.db, 1);
+    expect(await findRun(client.db, scope, id)).toMatchObject({ state: "parked" });
+    expect(await readJournal(client.db, scope, id)).not.toEqual([]);
+    await expireParkedRuns(client.db, 0);
+    expect(await findRun(client.db, scope, id)).toMatchObject({ state: "failed", error: { code: "run_expired" } });
+    expect(await readJournal(client.db, scope, id)).toEqual([]);
   });
 
   test("runs code, stores the journal, and learns paths and decisions", async () => {

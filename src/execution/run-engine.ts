@@ -16,7 +16,8 @@ import type { RunCaller } from "./ports.ts";
 import { refuseLargeArguments } from "./check-args.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
-import type { RunAnswer } from "../contract/execute.ts";
+import type { RunAnswer, RunError } from "../contract/execute.ts";
+import { countParkedRuns, expiredRun } from "./parked-store.ts";
 import type { RunRequest } from "./requests.ts";
 import { runBody } from "./run-session.ts";
 import { openEntries, openRun, sealEntries, sealRun } from "./seal-run.ts";
@@ -45,7 +46,17 @@ export interface EngineOptions extends RunnerOptions {
   readonly permissions: Permissions;
   readonly programs: Programs;
   readonly registry: CapabilityRegistry;
+  readonly parking: ParkingLimits;
 }
+
+interface ParkingLimits {
+  /** A parked run has failed after these days. */
+  readonly parkedDays: number;
+  /** The most runs of one principal that may wait. */
+  readonly maxParked: number;
+}
+
+const DAY_MS = 86_400_000;
 
 /** The caller of a run, and the signal that cancels it. */
 export interface RunContext {
@@ -83,6 +94,8 @@ export class Engine {
     const verdict = await this.#approver.decide(run, runnable, { reach, caller: context.caller });
     if (verdict.kind === "denied") return refusalAnswer(report, verdict.error);
     if (verdict.kind === "waiting") {
+      const full = await this.#findParkingProblem(run);
+      if (full !== undefined) return refusalAnswer(report, full);
       await parkRun(this.#options.db, sealRun(run), { entries: [], approvalId: verdict.approval.id });
       return toAnswer(report, { kind: "waiting", approval: verdict.approval });
     }
@@ -100,10 +113,12 @@ export class Engine {
       const runnable = await this.#find(asker, request);
       const run = this.#newRun(scope, runnable, { request, args: checkArguments(runnable, request.args), caller });
       const reach = await this.programs.reach(asker, runnable);
-      const { decision, reasons } = (await this.#approver.judge(run, runnable, reach)).verdict;
+      const { decision, tools, reasons } = (await this.#approver.judge(run, runnable, reach)).verdict;
       if (decision === "allow") return undefined;
-      const what = decision === "deny" ? "it is not permitted" : "a person would have to be asked";
-      return `${what}: ${reasons.join("; ")}`;
+      if (decision === "deny") return `it is not permitted: ${reasons.join("; ")}`;
+      // the reasons are for people and name what they can do
+      const asked = tools.filter((each) => each.decision === "ask").map(({ tool, effect }) => `${tool} (${effect})`);
+      return `a person would have to be asked: ${asked.join(", ") || "it calls tools by computed names"}`;
     } catch (error) {
       if (error instanceof PmlError) return error.message;
       throw error;
@@ -118,6 +133,10 @@ export class Engine {
     const report = { run, runnable, started };
     const active = this.#active.get(runId);
     if (active !== undefined) return active;
+    const { parkedDays } = this.#options.parking;
+    // It has expired at once, even before the job has marked it.
+    if (run.state === "parked" && run.createdAt.getTime() <= Date.now() - parkedDays * DAY_MS)
+      return this.#end(report, { kind: "failed", error: expiredRun(parkedDays) });
     return isOver(run) ? toAnswer(report, { kind: "over", run }) : this.#resume(run, report, context);
   }
 
@@ -174,8 +193,10 @@ export class Engine {
       return toAnswer(await this.#name(report, progress.caller), { kind: "ended", ended });
     }
     const { session, result, nested } = await this.runner.run(progress);
-    const { ended, logs, warnings } = result;
+    const { logs, warnings } = result;
     const { journal } = session;
+    const full = result.ended.kind === "parked" ? await this.#findParkingProblem(run) : undefined;
+    const ended = full === undefined ? result.ended : ({ kind: "failed", error: full } as const);
     if (ended.kind === "parked") return this.#park(progress, report, { journal, reason: ended.reason });
     const { permissions } = plan;
     const end = { run, runnable, journal, logs, ended, nested, permissions, started: report.started };
@@ -224,6 +245,17 @@ export class Engine {
     if (approval.state !== "pending")
       return this.#resume(await this.#findRun(run.scope, run.id, caller), report, { caller, signal });
     return toAnswer({ ...report, entries: journal.entries }, { kind: "waiting", approval });
+  }
+
+  /** Says why no more runs of this principal may wait; undefined if they may. */
+  async #findParkingProblem({ scope, principal }: Run): Promise<RunError | undefined> {
+    const { maxParked } = this.#options.parking;
+    if ((await countParkedRuns(this.#options.db, scope, principal)) < maxParked) return undefined;
+    return {
+      code: "limit_exceeded",
+      message: `${maxParked} runs wait already, and no more may`,
+      hint: "Go on with one of them, or end it with approved: false. A person can raise the limit: runs.maxParked",
+    };
   }
 
   /** Ends a parked run without resuming it. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { userInfo } from "node:os";
 import type { App } from "../app/app.ts";
 import { PmlError } from "../base/errors.ts";
-import type { Returned } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import { type Approval, notFound, readAnswer } from "../permissions/approval.ts";
 import { renderQuestion } from "../permissions/render-question.ts";
@@ -14,8 +13,6 @@ import { serveData, serveRaw } from "./serve-route.ts";
 
 type ApprovalAccess = Pick<App, "permissions" | "scope">;
 
-type Approvals = Pick<App, "permissions" | "scope">;
-
 /** Enough for anything a person fills in. */
 const MOST_FORM_BYTES = 64 * 1024;
 
@@ -23,7 +20,6 @@ const MOST_FORM_BYTES = 64 * 1024;
 export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
   const { permissions, scope } = app;
   return [
-    serveData(routes.listInbox, ({ query: { all } }) => listInbox(app, all === "true")),
     serveData(routes.getApproval, async ({ params: { id } }) => {
       const { binding, ...approval } = await getApproval(app, id);
       return { ...approval, question: renderQuestion({ ...approval, binding }) };
@@ -44,13 +40,8 @@ export function createApprovalRoutes(app: App, key: DecisionKey): Route[] {
   ];
 }
 
-async function listInbox({ permissions, scope }: Approvals, all: boolean): Promise<Returned<typeof routes.listInbox>> {
-  const approvals = await permissions.listApprovals(scope, all ? {} : { states: ["pending"] });
-  return approvals.map((approval) => ({ kind: "approval", ...withoutBinding(approval) }));
-}
-
 /** Lists and decisions leave out the binding, which is as long as all the code it binds. */
-function withoutBinding({ binding: _long, ...approval }: Approval): Omit<Approval, "binding"> {
+export function withoutBinding({ binding: _long, ...approval }: Approval): Omit<Approval, "binding"> {
   return approval;
 }
 

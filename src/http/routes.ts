@@ -9,6 +9,7 @@ import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
 import { createCurationRoutes } from "./curation-routes.ts";
+import { createInboxRoutes } from "./inbox-routes.ts";
 import type { DecisionKey } from "./decision-key.ts";
 import type { Returned } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
@@ -46,6 +47,7 @@ export function createRoutes(options: RouteOptions): Route[] {
   const { app, endpoint, resourceServer, decisionKey } = options;
   return [
     ...createApprovalRoutes(app, decisionKey),
+    ...createInboxRoutes(app),
     ...createRunRoutes(app),
     ...createRecordRoutes(app),
     ...createRegistryRoutes(app),

@@ -51,11 +51,16 @@ export async function findOpenApproval(tx: Tx, scope: Scope, binding: string): P
 const MAX_LISTED = 200;
 
 export async function listApprovals(db: Db, scope: Scope, filter: ApprovalFilter): Promise<Approval[]> {
-  const { states, runId, limit = MAX_LISTED } = filter;
+  const { states, runId, limit = MAX_LISTED, oldestFirst = false } = filter;
   let query = selectApprovals(db, scope);
   if (states !== undefined) query = query.where(STATE_NOW, "in", states);
   if (runId !== undefined) query = query.where("run_id", "=", runId);
-  return (await query.orderBy("created_at", "desc").limit(limit).execute()).map(toApproval);
+  return (
+    await query
+      .orderBy("created_at", oldestFirst ? "asc" : "desc")
+      .limit(limit)
+      .execute()
+  ).map(toApproval);
 }
 
 /** Inserts a pending approval, its binding as shown; returns undefined if the same plan already has one. */

@@ -70,6 +70,7 @@ export interface ApprovalFilter {
   readonly states?: readonly ApprovalState[];
   readonly runId?: string;
   readonly limit?: number;
+  readonly oldestFirst?: boolean;
 }
 
 /** Outcome of looking for an approval of exactly this plan. */

@@ -23,6 +23,7 @@ import {
   writeDecision,
 } from "./approval-store.ts";
 import { type Binding, hashBinding } from "./binding.ts";
+import { limitPending } from "./pending-store.ts";
 import { rememberApproval } from "./rule-store.ts";
 import type { Hiding } from "./secret-value.ts";
 import { showBinding } from "./show-binding.ts";
@@ -33,6 +34,8 @@ export interface ApprovalsOptions {
   readonly secrets: Pick<Hiding, "placeholderOf">;
   /** How long a waiter relies on notifications before it polls. */
   readonly pollMs?: number;
+  /** How many questions of a principal may be open. */
+  readonly maxPending: () => number;
 }
 
 export interface Approvals extends AsyncDisposable {
@@ -50,7 +53,7 @@ const POLL_MS = 2_000;
  * on others.
  */
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
-  const { client, events, secrets, pollMs = POLL_MS } = options;
+  const { client, events, secrets, pollMs = POLL_MS, maxPending } = options;
   const gatewayId = randomUUID();
   const listening = await client.listen(APPROVAL_CHANNEL, {
     onNotification(payload) {
@@ -65,6 +68,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     const result = await client.db.transaction().execute((tx) =>
       work({
         tx,
+        maxPending: maxPending(),
         async announce(event) {
           announced.push(event);
           await notifyApproval(tx, { from: gatewayId, event });
@@ -103,6 +107,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
 interface AnnouncingTx {
   readonly tx: Tx;
+  readonly maxPending: number;
   /** Queues an event to be published after the commit. */
   readonly announce: (event: PmlEvent) => Promise<void>;
 }
@@ -121,7 +126,10 @@ async function requestApproval(commit: Commit, request: ApprovalRequest, ttlMinu
         await announceClosed(writer, scope, approval);
       }
       const approval = await insertApproval(tx, request, ttlMinutes);
-      if (approval !== undefined) await announceRequested(writer, scope, approval);
+      if (approval !== undefined) {
+        await limitPending(tx, scope, { principal: approval.principal, most: writer.maxPending });
+        await announceRequested(writer, scope, approval);
+      }
       return approval ?? findOpenApproval(tx, scope, binding);
     });
     // A decision between the two queries closed it, so this is a new request.

@@ -50,7 +50,7 @@ export interface Permissions extends AsyncDisposable {
   /** Returns the pending approval if the same plan already has one. */
   requestApproval(request: ApprovalRequest): Promise<Approval>;
   findApproval(scope: Scope, id: string): Promise<Approval | undefined>;
-  /** Lists newest first. */
+  /** Lists newest first, unless the filter says otherwise. */
   listApprovals(scope: Scope, filter?: ApprovalFilter): Promise<Approval[]>;
   /** Decides once; throws if the approval was decided, expired or superseded. */
   decideApproval(scope: Scope, id: string, decision: ApprovalDecision): Promise<DecidedApproval>;
@@ -78,9 +78,9 @@ export interface PermissionsOptions {
 export async function createPermissions(options: PermissionsOptions): Promise<Permissions> {
   const { db } = options.client;
   const { secrets = new Secrets() } = options;
-  const approvals = await createApprovals({ ...options, secrets });
+  let { ttlMinutes, maxPending } = options.config.approvals;
+  const approvals = await createApprovals({ ...options, secrets, maxPending: () => maxPending });
   let rules = readRules(options.config);
-  let { ttlMinutes } = options.config.approvals;
   // A change of `auth` waits for a restart, so until then its absence must not relax anything.
   const byDefault: DirectCallsPolicy = options.config.auth === undefined ? "written" : "effects";
   let { directCalls = byDefault } = options.config.permissions;
@@ -88,7 +88,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     configure(config) {
       rules = readRules(config);
       ({ directCalls = byDefault } = config.permissions);
-      ({ ttlMinutes } = config.approvals);
+      ({ ttlMinutes, maxPending } = config.approvals);
       options.events.publish({ kind: "permissions_changed", ...options.config.scope });
     },
     findRouting: (toolId) => findRouting(rules, toolId),

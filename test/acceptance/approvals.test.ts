@@ -14,7 +14,7 @@ import { call } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
 import { runInTerminal, YES } from "../support/pty.ts";
-import type { InboxItem } from "../../src/contract/approvals.ts";
+import type { SentApproval } from "../../src/contract/approvals.ts";
 
 /** A home with pending approvals; stops its daemon at the end of the scope. */
 async function homeWith(
@@ -75,7 +75,7 @@ test("an approval outlives restarts, is decided once by pml approve, and what wa
   expect((await runPml(["inbox"], options)).stdout).toBe("Nothing needs you\n");
 
   await restart();
-  expect(await runJson<InboxItem[]>(["inbox", "--all"], options)).toMatchObject([
+  expect(await runJson<SentApproval[]>(["inbox", "--all"], options)).toMatchObject([
     { id, state: "approved", decidedVia: "cli" },
   ]);
   const rules = await runJson<{ id: string; tool: string }[]>(["rules"], options);
@@ -99,7 +99,7 @@ test("a refusal carries its reason; wrong ids and wrong words say what is wrong"
   expect((await runPml(["rules", "remove"], { home })).code).toBe(EXIT.usage);
   const refusing = ["refuse", id, "--reason", "not in that folder"];
   expect((await runInTerminal(refusing, { home }, [YES])).code).toBe(EXIT.ok);
-  const all = await runJson<InboxItem[]>(["inbox", "--all"], { home });
+  const all = await runJson<SentApproval[]>(["inbox", "--all"], { home });
   expect(all).toMatchObject([{ id, state: "refused", reason: "not in that folder" }]);
 });
 
@@ -118,7 +118,7 @@ test("the token of the gateway lets nobody decide; the person's key does", async
   const person = { ...bearer, "X-PML-Decision-Key": key };
   expect((await decide(person, { decision: "yes", via: "cli" })).status).toBe(409);
   const inbox = await (await fetch(`${url}/api/v1/inbox`, { headers: bearer })).json();
-  expect(inbox).toMatchObject({ ok: true, data: [{ kind: "approval", id: ids[0], state: "pending" }] });
+  expect(inbox).toMatchObject({ ok: true, data: { items: [{ kind: "approval", id: ids[0], state: "pending" }] } });
   expect(await (await decide(person)).json()).toMatchObject({ ok: true, data: { approval: { state: "approved" } } });
   expect((await decide(person)).status).toBe(409);
 });
@@ -155,7 +155,7 @@ test("the page of an approval shows nothing without the key, everything with it,
   expect(decided.text).toMatch(/Allowed.*pml rules remove rul_/s);
   expect((await post(first, { ticket, answer: "refuse" })).status).toBe(409);
   expect((await post("apr_nothing", { key })).text).toContain("There is no approval");
-  const states = (await runJson<InboxItem[]>(["inbox", "--all"], { home })).map(({ state, decidedVia }) => [
+  const states = (await runJson<SentApproval[]>(["inbox", "--all"], { home })).map(({ state, decidedVia }) => [
     state,
     decidedVia,
   ]);
@@ -183,7 +183,7 @@ test("no tool lets an agent decide what it asked for itself", async () => {
   for (const name of new Set([...listed, ...imagined])) {
     for (const input of inputs) await call(client, name, input).catch(() => undefined);
   }
-  expect(await runJson<InboxItem>(["inbox", id], { home })).toMatchObject({ id, state: "pending" });
+  expect(await runJson<SentApproval>(["inbox", id], { home })).toMatchObject({ id, state: "pending" });
 });
 
 test("a gateway on PostgreSQL hears of a decision that was made through another one", async () => {

@@ -86,7 +86,7 @@ export async function openPermissions(
     home: "/nowhere",
     file: undefined,
     permissions: { allow: [], ask: [], deny: [], effects: {} },
-    approvals: { ttlMinutes: 60, forms: [] },
+    approvals: { ttlMinutes: 60, maxPending: 100, forms: [] },
     scope: DEFAULT_SCOPE,
   };
   const permissions = await createPermissions({ client, events, config, pollMs });

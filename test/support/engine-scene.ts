@@ -90,6 +90,7 @@ export async function createEngineScene(
     tools,
     permissions,
     limits: config.sandbox,
+    parking: config.runs,
     maxDepth: 3,
     resultSeconds: 60,
     maxValueBytes: 1_000,

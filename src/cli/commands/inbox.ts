@@ -1,7 +1,9 @@
 import { routes } from "../../contract/routes.ts";
-import type { AskedApproval, InboxItem } from "../../contract/approvals.ts";
-import type { NameSuggestion } from "../../contract/curation.ts";
+import type { AskedApproval } from "../../contract/approvals.ts";
+import type { InboxItem } from "../../contract/inbox.ts";
+import type { Answered } from "../../contract/route.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
+import type { DaemonAddress } from "../../daemon/daemon-file.ts";
 import type { Answer, Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import { askedBy, askedTools, formatTime, oneLine } from "../inbox-item.ts";
@@ -21,45 +23,67 @@ export const inbox: Command = {
       const approval = await callDaemon(daemon, routes.getApproval, { params: { id } });
       return { data: approval, text: describe(approval), notes: [`In a browser: ${daemon.url}/approvals/${id}`] };
     }
-    const all = input.options["all"] === true ? "true" : "false";
-    const items = await callDaemon(daemon, routes.listInbox, { query: { all } });
-    const { pending } = await callDaemon(daemon, routes.getCuration);
-    const data = [...items, ...pending.map((each) => ({ kind: "naming", ...each }))];
-    if (data.length === 0) return { data, text: "Nothing needs you" };
-    const rows = items.map((item) => ({
-      id: item.id,
-      kind: item.kind,
-      state: item.state,
-      tools: askedTools(item),
-      for: oneLine(item.intent),
-      by: askedBy(item),
-      expires: formatTime(item.expiresAt),
-    }));
-    const names = pending.map(toNamingRow);
-    return { data, text: formatTable([...rows, ...names]), notes: nextCommands(items, pending) };
+    const items = await listInbox(daemon, input.options["all"] === true);
+    if (items.length === 0) return { data: items, text: "Nothing needs you" };
+    return { data: items, text: formatTable(items.map(toRow)), notes: nextCommands(items) };
   },
 };
 
-/** Makes the row of a proposal; its capability is its id, since proposals are decided together. */
-function toNamingRow({ currentName, suggestedName, confidence }: NameSuggestion): Record<string, string> {
-  return {
-    id: currentName,
-    kind: "naming",
-    state: "pending",
-    tools: "",
-    for: `${suggestedName} ${confidence.toFixed(2)}`,
-    by: "pml",
-    expires: "",
-  };
+/** Reads all pages, so that nothing is pushed off. */
+async function listInbox(daemon: DaemonAddress, all: boolean): Promise<readonly InboxItem[]> {
+  const items: InboxItem[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined;) {
+    const query = { all: all ? "true" : "false", offset } as const;
+    const page: Answered<typeof routes.listInbox> = await callDaemon(daemon, routes.listInbox, { query });
+    items.push(...page.items);
+    offset = page.next;
+  }
+  return items;
 }
 
-function nextCommands(items: readonly InboxItem[], names: readonly unknown[]): string[] {
-  const naming = names.length === 0 ? [] : ["Names: pml curate"];
-  const open = items.find(({ state }) => state === "pending");
-  if (open === undefined) return naming;
+interface Row extends Readonly<Record<string, string>> {
+  readonly id: string;
+  readonly kind: InboxItem["kind"];
+}
+
+function toRow(item: InboxItem): Row {
+  const { kind } = item;
+  const rest = { state: "pending", tools: "", for: "", by: "pml", expires: "" };
+  switch (kind) {
+    case "approval":
+      return {
+        id: item.id,
+        kind,
+        state: item.state,
+        tools: askedTools(item),
+        for: oneLine(item.intent),
+        by: askedBy(item),
+        expires: formatTime(item.expiresAt),
+      };
+    case "review":
+      return { ...rest, id: oneLine(item.tool), kind, tools: oneLine(item.tool), for: "changed under its name" };
+    case "login":
+      return { ...rest, id: item.server, kind, for: "wants to know who calls" };
+    case "naming":
+    default: {
+      // its capability is its id, since proposals are decided together
+      const { currentName, suggestedName, confidence } = item;
+      return { ...rest, id: currentName, kind, for: `${suggestedName} ${confidence.toFixed(2)}` };
+    }
+  }
+}
+
+function nextCommands(items: readonly InboxItem[]): string[] {
+  const first = (kind: InboxItem["kind"]): string | undefined =>
+    items.map(toRow).find((row) => row.kind === kind && row["state"] === "pending")?.id;
+  const [id, tool, server] = [first("approval"), first("review"), first("login")];
   return [
-    ...naming,
-    `Look: pml inbox ${open.id}   Decide: pml approve ${open.id}   or: pml refuse ${open.id} --reason "…"`,
+    ...(first("naming") === undefined ? [] : ["Names: pml curate"]),
+    ...(server === undefined ? [] : [`Log in: pml login ${server}`]),
+    ...(tool === undefined ? [] : [`What changed: pml review ${tool}`]),
+    ...(id === undefined
+      ? []
+      : [`Look: pml inbox ${id}   Decide: pml approve ${id}   or: pml refuse ${id} --reason "…"`]),
   ];
 }
 
