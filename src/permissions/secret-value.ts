@@ -16,7 +16,8 @@ const SECRET_VALUE = new RegExp(
   ].join("|")})$`,
 );
 
-const SECRET_START = /(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[abpr])[-_]|AKIA|ASIA|AIza|eyJ|Bearer |-----BEGIN|\\/;
+const SECRET_START =
+  /(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[abpr])[-_]|AKIA|ASIA|AIza|eyJ|Bearer |-----BEGIN|\\[xu]/;
 
 /** Whether a whole literal or argument is a secret that a question hides. */
 export function isSecretValue(value: string, name = ""): boolean {
