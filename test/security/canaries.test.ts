@@ -19,7 +19,7 @@ import { call, type GatewayHome, startGateway } from "../support/gateway-home.ts
 import { logIn } from "../support/login.ts";
 import { type LoginServer, startLoginServer } from "../support/login-server.ts";
 import { connectClient } from "../support/mcp-client.ts";
-import { runJson, runPml, until } from "../support/pml.ts";
+import { isRunning, runJson, runPml, until } from "../support/pml.ts";
 import { startProtectedServer } from "../support/protected-server.ts";
 import { type RemoteServer, startRemoteServer } from "../support/remote-server.ts";
 
@@ -34,6 +34,7 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
   let go = "";
   let running = "";
   let parked = "";
+  let refused = "";
   const daemonEnv = (): Record<string, string> => ({
     CANARY_KEY: canaries.serverReference,
     ...(url === undefined ? {} : { DATABASE_URL: url, PML_SECRET_KEY: key }),
@@ -102,7 +103,8 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
   async function runPrograms(client: Client): Promise<void> {
     const named = { password: canaries.argumentByName, deep: [{ apiKey: canaries.nestedArgument }] };
     const done = await execute(client, {
-      intent: `use ${canaries.intent} for the test`,
+      // The first one is the code of the login, which is spent.
+      intent: `use ${canaries.intent} ${authority.secrets.slice(1).join(" ")} for the test`,
       description: `made with ${canaries.description}`,
       tags: [canaries.tag],
       name: "canary:all",
@@ -124,6 +126,9 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
       code: `/* ${canaries.comment} */ const key = "${canaries.literal}"; await mcp.leaky.echo({ key }); if (key === "${canaries.literal}") return key.length; return 0;`,
     });
     expect(literal).toMatchObject({ status: "success", result: canaries.literal.length });
+    // Only whole literals are hidden, so that a secret within the code itself could be neither stored nor shown.
+    const inCode = await execute(client, { code: `const ${canaries.serverSetting} = 1; return 1` });
+    expect(inCode).toMatchObject({ isError: true, error: { code: "arguments_invalid" } });
     const dag = {
       tasks: [{ id: "t1", tool: "leaky:echo", arguments: { token: canaries.dagArgument, text: canaries.dagArgument } }],
     };
@@ -152,6 +157,7 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
       code: `return mcp.leaky.write({ secret: args.secret })`,
       args: { secret: canaries.approvedArgument },
     });
+    refused = other.workflowId;
     const inbox = await runJson<{ id: string }[]>(["inbox"], options());
     const body = { decision: "refuse", via: "dashboard", reason: `no ${canaries.reason}` } as const;
     const params = { id: other.approval?.id ?? "" };
@@ -160,7 +166,8 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
 
     const code = `await mcp.leaky.echo({ cookie: args.cookie }); await mcp.leaky.environment({}); const x = await mcp.leaky.slow({ cookie: args.cookie }); return "after " + args.cookie.length`;
     // Its client stays until the gateway is killed: a client that leaves cancels its runs.
-    const patient = await connectClient(home.path, { env: daemonEnv() });
+    const name = `agent ${canaries.serverSetting}`;
+    const patient = await connectClient(home.path, { env: daemonEnv(), transport: "http", name });
     stack.defer(() => patient.client.close().catch(() => undefined));
     void execute(patient.client, { code, args: { cookie: canaries.runningArgument } }).catch(() => undefined);
     await until("the run waits in a call", () => readFileSync(calls, "utf8").includes("slow"));
@@ -222,7 +229,9 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
   }
 
   test("a killed gateway leaves no secret of unfinished runs, and resumes them with their secrets", async () => {
-    process.kill((await runJson<{ pid: number }>(["status"], options())).pid, "SIGKILL");
+    const { pid } = await runJson<{ pid: number }>(["status"], options());
+    process.kill(pid, "SIGKILL");
+    await until("the gateway is gone", () => !isRunning(pid));
     expect(searchFiles(home.path, everySecret())).toEqual([]);
     expect(await searchTables(home.path, url, everySecret())).toEqual([]);
     writeFileSync(go, "");
@@ -242,6 +251,7 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
       const done = await execute(agent.client, { continue_workflow: { workflow_id: id } });
       expect(done).toMatchObject({ status: "success", result });
     }
+    await execute(agent.client, { continue_workflow: { workflow_id: refused } });
     expect(readFileSync(calls, "utf8").slice(before)).toContain(canaries.runningArgument);
     const written = readFileSync(calls, "utf8")
       .split("\n")
@@ -250,7 +260,9 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     expect(written).toContain(canaries.parkedLiteral);
     await runPml(["down"], options());
     expect(searchFiles(home.path, everySecret())).toEqual([]);
-    expect(await searchTables(home.path, url, everySecret())).toEqual([]);
+    const left = await searchTables(home.path, url, { ...everySecret(), sealed: '"sealed"' });
+    // Only logins stay sealed.
+    expect(left).toEqual(["sealed in table public.upstream_credential"]);
   });
 });
 

@@ -43,12 +43,18 @@ export function createCanaries(): Readonly<Record<Canary, string>> {
   return Object.fromEntries(entries) as Record<Canary, string>;
 }
 
+/** The usual spellings of a value: as it is, in base64, escaped in JSON. */
+function spell(value: string): string[] {
+  const escaped = [...value].map((letter) => `u00${letter.charCodeAt(0).toString(16)}`);
+  return [value, Buffer.from(value).toString("base64").replace(/=+$/, ""), escaped.join("")];
+}
+
 /** Names `canary in place` for each one that a text holds. */
 export function findCanaries(canaries: Canaries, place: string, text: string): string[] {
+  // JSON within JSON doubles the backslashes of escapes.
+  const plain = text.replaceAll("\\", "");
   return Object.entries(canaries)
-    .filter(
-      ([, value]) => text.includes(value) || text.includes(Buffer.from(value).toString("base64").replace(/=+$/, "")),
-    )
+    .filter(([, value]) => spell(value).some((form) => text.includes(form) || plain.includes(form)))
     .map(([name]) => `${name} in ${place}`);
 }
 

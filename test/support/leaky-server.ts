@@ -41,6 +41,7 @@ const tools = [
       },
     },
   },
+  { name: `tell_${process.env["LEAKY_TOKEN"]}`, inputSchema: anything },
   { name: "environment", inputSchema: anything, annotations: { readOnlyHint: true } },
   { name: "fail", inputSchema: anything, annotations: { readOnlyHint: true } },
   { name: "slow", inputSchema: anything, annotations: { readOnlyHint: true } },
@@ -52,7 +53,10 @@ const texts: Readonly<Record<string, () => string>> = {
   fail: () => `failed with ${told}`,
 };
 
-const resources = [{ uri: "leaky://env", name: "env", title: told, description: `Tells ${told}` }];
+const resources = [
+  { uri: "leaky://env", name: "env", title: told, description: `Tells ${told}` },
+  { uri: `leaky://env?token=${process.env["LEAKY_TOKEN"]}`, name: "with a token" },
+];
 
 async function call({ name = "", arguments: args }: NonNullable<LeakyMessage["params"]>): Promise<unknown> {
   appendFileSync(values.file ?? "", `${name} ${JSON.stringify(args)}\n`);
@@ -100,6 +104,7 @@ function send(message: Record<string, unknown>): void {
 }
 
 process.stderr.write(`started with ${told}\n`);
+process.stdout.write(`no message but ${told}\n`);
 for await (const line of splitLines(process.stdin.setEncoding("utf8"))) {
   const message = JSON.parse(line) as LeakyMessage;
   if (message.id !== undefined) void answer(message).then((result) => send({ id: message.id, result }));
