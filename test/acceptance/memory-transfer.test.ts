@@ -5,8 +5,13 @@ import { openEmbedded } from "../../src/db/open-embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { acquireOwnership } from "../../src/db/owner-lock.ts";
 import { createServerDatabase, makeFolder } from "../support/databases.ts";
+import { execute } from "../support/execute.ts";
+import { startGateway } from "../support/gateway-home.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { callCapability, callJson } from "../support/names-scene.ts";
 import { runJson, runPml } from "../support/pml.ts";
 import { seedCapability } from "../support/seed.ts";
+import { servers } from "../support/upstream-servers.ts";
 
 interface ExportSummary {
   readonly rows: number;
@@ -82,4 +87,47 @@ test("pml backup writes a copy that holds everything and can be read back", asyn
     rows_sha256: backup.rows_sha256,
   });
   await runPml(["down"], { home: other.path });
+});
+
+const INNER = `return (await mcp.counting.list({ length: args.length })).items.length`;
+const OUTER = `return { inner: await capabilities.util.inner({ length: 3 }) }`;
+const WRITES = `return (await mcp.counting.add({ key: args.key })).count`;
+
+test("a home that moved has the same names, versions, calls and results, and asks again", async () => {
+  await using work = await makeFolder();
+  const counting = servers.counting(join(work.path, "calls.txt"));
+  const file = join(work.path, "memory.pml");
+  {
+    await using home = await startGateway({ counting }, { config: { permissions: { allow: ["counting:*"] } } });
+    await home.ready("counting");
+    await using connected = await connectClient(home.path);
+    const { client } = connected;
+    await execute(client, { name: "util:inner", code: INNER, args: { length: 2 }, intent: "count the numbers" });
+    await execute(client, { name: "util:outer", code: OUTER });
+    await execute(client, { name: "util:inner", code: `return "changed"`, on_conflict: "version" });
+    await execute(client, { name: "util:writes", code: WRITES, args: { key: "there" } });
+    await callJson(client, "dns:rename", { name: "util:writes", newName: "util:notes" });
+    await runJson(["export", "-o", file], { home: home.path });
+  }
+  await using home = await startGateway({ counting });
+  await home.ready("counting");
+  const { notes } = await runJson<{ notes: string[] }>(["import", file], { home: home.path });
+  expect(notes).toEqual([]);
+  await using connected = await connectClient(home.path);
+  const { client } = connected;
+  expect(await callCapability(client, "cap:util:inner")).toBe("changed");
+  expect(await callCapability(client, "cap:util:inner@v1", { length: 2 })).toBe(2);
+  // The caller keeps to the version it was made with.
+  expect(await callCapability(client, "cap:util:outer")).toEqual({ inner: 3 });
+  const asked = await execute(client, { capability: "util:writes", args: { key: "here" } });
+  expect(asked).toMatchObject({ status: "approval_required", approval: { tools: ["counting:add"] } });
+  expect(asked.warnings?.join()).toContain("util:notes");
+  const found = await callJson<{ results: { name?: string }[] }>(client, "pml_discover", {
+    intent: "count the numbers",
+  });
+  expect(found.text).toContain("util:inner");
+  const { value } = await callJson<{ usage_count: number; health: string }>(client, "dns:whois", {
+    fqdn: "util:notes",
+  });
+  expect(value).toMatchObject({ usage_count: 1, health: "pending" });
 });

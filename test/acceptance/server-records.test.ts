@@ -9,7 +9,7 @@ import { type GatewayHome, startGateway } from "../support/gateway-home.ts";
 import { connectClient, type TestClient } from "../support/mcp-client.ts";
 import { callJson } from "../support/names-scene.ts";
 import { runJson, runPml, until } from "../support/pml.ts";
-import { rewriteExport } from "../support/rewrite-export.ts";
+import { startTenants } from "../support/tenant-gateways.ts";
 import { servers } from "../support/upstream-servers.ts";
 
 let work: Awaited<ReturnType<typeof makeFolder>>;
@@ -187,27 +187,23 @@ test("[13.14-AC8] a server can be forked into the project and says where it come
 });
 
 test("[13.14-AC6] what is for an organisation is not there for another one, and what is public is", async () => {
-  const options = { home: home.path };
-  const [exported, foreign] = [join(work.path, "memory.pml"), join(work.path, "foreign.pml")];
-  await runPml(["export", "-o", exported], options);
-  const isWeather = new Set<unknown>();
-  const hides = await lookup("mcp:weather");
-  rewriteExport(exported, foreign, (table, row) => {
-    if (table === "capability_records" && row["display_name"] === "mcp:weather") isWeather.add(row["id"]);
-    if (table === "capability_records" && isWeather.has(row["id"]))
-      return { ...row, org: "acme", fqdn: String(row["fqdn"]).replace("local", "acme"), display_name: "mcp:secret" };
-    return isWeather.has(row["record_id"]) && table.startsWith("capability_") ? { ...row, org: "acme" } : undefined;
-  });
-  expect(await runJson(["import", foreign], options)).toMatchObject({ kept: 0 });
-  const secret = hides.fqdn.replace("local", "acme");
+  await using tenants = await startTenants("acme.default", "local.default");
+  const [acme, local] = tenants.gateways;
+  const register = (version: string, more: readonly string[]): Promise<unknown> =>
+    runJson(["import", writeServerJson(version), ...more], { home: acme!.home.path });
+  await register("1.0.0", ["--name", "secret", "--visibility", "org"]);
+  const { value: secret } = await callJson<Looked>(acme!.client, "dns:lookup", { name: "mcp:secret" });
+  expect(secret.fqdn).toMatch(/^acme\.default\.mcp\.secret\./);
   const [byName, byFqdn, absent] = await Promise.all(
-    ["acme.default:mcp:secret", secret, "acme.default.mcp.absent.0000"].map((name) =>
-      callJson(client, "dns:lookup", { name }),
+    ["acme.default:mcp:secret", secret.fqdn, "acme.default.mcp.absent.0000"].map((name) =>
+      callJson(local!.client, "dns:lookup", { name }),
     ),
   );
   expect([byName?.isError, byFqdn?.isError]).toEqual([true, true]);
-  expect(byFqdn?.text.replace(secret, "…")).toBe(absent?.text.replace("acme.default.mcp.absent.0000", "…"));
-  const { value } = await callJson<{ records: { fqdn: string }[] }>(client, "dns:query", { record_type: "mcp-server" });
+  expect(byFqdn?.text.replace(secret.fqdn, "…")).toBe(absent?.text.replace("acme.default.mcp.absent.0000", "…"));
+  const { value } = await callJson<{ records: { fqdn: string }[] }>(local!.client, "dns:query", {
+    record_type: "mcp-server",
+  });
   expect(value.records.filter(({ fqdn }) => fqdn.startsWith("acme."))).toEqual([]);
   expect(value.records.filter(({ fqdn }) => fqdn.startsWith("pml.std."))).toHaveLength(3);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createServerDatabase } from "../support/databases.ts";
 import { Random } from "../support/random.ts";
 import { TenantStorm } from "../support/tenant-storm.ts";
 
@@ -10,7 +11,7 @@ const LIMIT_MS = 240_000;
 
 let storm: TenantStorm;
 beforeAll(async () => {
-  storm = await TenantStorm.start(new Random(SEED));
+  storm = await TenantStorm.start(new Random(SEED), await createServerDatabase());
 }, LIMIT_MS);
 afterAll(() => storm[Symbol.asyncDispose]());
 

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { routes } from "../../src/contract/routes.ts";
 import { type PersonAddress, readPersonAddress } from "../../src/daemon/daemon-file.ts";
-import { createServerDatabase } from "./databases.ts";
 import { makeFolder } from "./folder.ts";
 import { forgeCapability, forgeExport } from "./forge-export.ts";
 import { startGateway } from "./gateway-home.ts";
@@ -71,10 +70,10 @@ export class TenantStorm implements AsyncDisposable {
     this.#folder = scene.folder;
   }
 
-  static async start(random: Random): Promise<TenantStorm> {
+  /** @param database URL of an empty database */
+  static async start(random: Random, database: string): Promise<TenantStorm> {
     const stack = new AsyncDisposableStack();
     const folder = stack.use(await makeFolder());
-    const database = await createServerDatabase();
     const tenants: Tenant[] = [];
     for (const scope of SCOPES) tenants.push(await startTenant(stack, { scope, database, folder: folder.path }));
     return new TenantStorm(random, stack, { tenants, folder: folder.path });
