@@ -181,12 +181,12 @@ async function inferShapes(tx: Tx, runs: RawBuilder<unknown>, { org, project }: 
       FROM ${runs} WHERE r.state = 'succeeded' AND r.result IS NOT NULL
         AND octet_length(r.result::text) <= ${LONGEST_RESULT}) AS newest
     WHERE place <= ${RESULTS_PER_CAPABILITY} GROUP BY record_id`.execute(tx);
-  for (const { record_id: id, results } of rows) {
-    const schema = results.map((value): InferredSchema => inferSchema(value)).reduce(mergeSchemas);
-    await tx
-      .insertInto("output_schema")
-      .values({ org, project, subject: formatCapabilityId(id), schema: JSON.stringify(schema) })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  }
+  const shapes = rows.map(({ record_id: id, results }) => ({
+    subject: formatCapabilityId(id),
+    schema: results.map((value): InferredSchema => inferSchema(value)).reduce(mergeSchemas),
+  }));
+  await sql`INSERT INTO output_schema (org, project, subject, schema)
+    SELECT ${org}, ${project}, s.subject, s.schema
+    FROM jsonb_to_recordset(${JSON.stringify(shapes)}::jsonb) AS s(subject text, schema jsonb)
+    ON CONFLICT DO NOTHING`.execute(tx);
 }

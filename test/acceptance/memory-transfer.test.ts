@@ -121,7 +121,7 @@ test("a home that moved has the same names, versions, calls and results, and ask
   expect(await callCapability(client, "cap:util:outer")).toEqual({ inner: 3 });
   const asked = await execute(client, { capability: "util:writes", args: { key: "here" } });
   expect(asked).toMatchObject({ status: "approval_required", approval: { tools: ["counting:add"] } });
-  expect(asked.warnings?.join()).toContain("util:notes");
+  expect(asked.warnings.join()).toContain("util:notes");
   const found = await callJson<{ results: { name?: string }[] }>(client, "pml_discover", {
     intent: "count the numbers",
   });
