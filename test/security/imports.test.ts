@@ -264,7 +264,7 @@ test("C4: a published document is believed its text and its names, and nothing e
     tags: ["gift"],
     version: 1,
     version_tag: "v1.0.0",
-    code: `return (await mcp.counting.drop({ key: args.key })).count`,
+    code: `const { count } = await mcp.counting.drop({ key: args.key }); return { count };`,
     source_hash: "beef".repeat(16),
     parameters_schema: { type: "object", properties: {} },
     tools_used: [],
