@@ -11,6 +11,7 @@ export const daemonStatus = z
     clients: count,
     permissions: z.string().describe("ok, or why nothing is permitted."),
     changedTools: count.describe("Tools whose changed definition nobody has accepted."),
+    droppedRules: count.describe("Remembered rules of an earlier release that were dropped: their programs ask again."),
     loginsNeeded: texts.describe("Servers that want a login."),
     database: z.object({ engine: z.enum(["pglite", "postgres"]), at: z.string(), schemaVersion: z.number() }),
   })

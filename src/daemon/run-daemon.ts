@@ -55,7 +55,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   const log = openLog(config, secrets);
   const stop = Promise.withResolvers<string>();
   using _signals = stopOnSignals(stop.resolve);
-  await using app = await createApp({ config, ownership, secrets, log });
+  await using app = await openApp({ config, ownership, secrets, log });
   const onLimitReached = (key: string): void => metrics.limitReached(key);
   using opened = openGateway({ app, config, token, log, onLimitReached, url: () => info.url });
   const { gateway, shims, endpoint, count: countOpen } = opened;
@@ -174,13 +174,24 @@ function createUpgrade(shims: StdioConnections, shimSecret: string): HttpServerO
   };
 }
 
+async function openApp(options: Parameters<typeof createApp>[0]): Promise<App> {
+  const app = await createApp(options);
+  const rules = await app.permissions.countDroppedRules(app.scope);
+  if (rules > 0)
+    options.log.warn({ rules }, "remembered rules that did not bind the exact text were dropped; programs ask again");
+  return app;
+}
+
 async function describeApp(
   app: App,
-): Promise<Pick<DaemonStatus, "uptimeSeconds" | "database" | "permissions" | "changedTools" | "loginsNeeded">> {
+): Promise<
+  Pick<DaemonStatus, "uptimeSeconds" | "database" | "permissions" | "droppedRules" | "changedTools" | "loginsNeeded">
+> {
   return {
     uptimeSeconds: Math.round(process.uptime()),
     database: await app.databaseStatus(),
     permissions: app.permissions.problem?.message ?? "ok",
+    droppedRules: await app.permissions.countDroppedRules(app.scope),
     ...countWaiting(app),
   };
 }

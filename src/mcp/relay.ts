@@ -21,8 +21,8 @@ import type { PassedMeta } from "./server/trace-call.ts";
 /** Travels with a question and comes back with its answer, sealed. */
 export type RequestState =
   | { readonly kind: "parked"; readonly call: string; readonly connection: string }
-  /** The state of a server that speaks the current protocol itself, and the call it belongs to. */
-  | { readonly kind: "upstream"; readonly state: string; readonly call?: string };
+  /** The state of a server that speaks the current protocol itself, and the ticket of the call that was permitted. */
+  | { readonly kind: "upstream"; readonly state: string; readonly ticket?: string };
 
 /** A request for a server behind the gateway. */
 export interface RelayRequest {
@@ -126,10 +126,10 @@ export class Relay {
     return result["resultType"] === "input_required" ? this.#sealState(result, request, ctx) : result;
   }
 
-  /** Whether a person was asked about this very call before its server asked something itself. */
+  /** Takes the ticket of this very call, which was permitted before its server asked something itself. */
   wasAsked(request: RelayRequest, ctx: ServerContext): boolean {
     const state = ctx.mcpReq.requestState<RequestState>();
-    return state?.kind === "upstream" && state.call === hashCall(request);
+    return state?.kind === "upstream" && this.#gateway.asked.take(state.ticket, hashCall(request));
   }
 
   #createLink(parts: Pick<ClientLink, "ctx" | "signal" | "notices" | "question">): ClientLink {
@@ -172,7 +172,8 @@ export class Relay {
     const asked = { ...result, ...nameOrigins(result["inputRequests"], request.target.server) };
     const state = result["requestState"];
     if (typeof state !== "string") return asked;
-    const sealed = await this.#codec.mint({ kind: "upstream", state, call: hashCall(request) }, ctx);
+    const ticket = this.#gateway.asked.issue(hashCall(request));
+    const sealed = await this.#codec.mint({ kind: "upstream", state, ticket }, ctx);
     return { ...asked, requestState: sealed };
   }
 

@@ -22,7 +22,7 @@ import type { JudgedPlan, PlannedTool, ToolVerdict } from "./plan.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Routing } from "../registry/record.ts";
 import { brokenRules, readRules } from "./read-rules.ts";
-import { deleteRule, findFittingRules, listRules } from "./rule-store.ts";
+import { countDroppedRules, deleteRule, findFittingRules, listRules } from "./rule-store.ts";
 import { decide, findRouting } from "./rule-model.ts";
 
 type PermissionConfig = Pick<Config, "home" | "file" | "permissions" | "approvals" | "scope" | "auth"> &
@@ -62,6 +62,8 @@ export interface Permissions extends AsyncDisposable {
   /** Deletes approvals that expired this many days ago. */
   dropApprovals(days: number): Promise<void>;
   listRules(scope: Scope): Promise<RememberedRule[]>;
+  /** Counts rules of an earlier release that were dropped in the last 30 days; their programs ask again. */
+  countDroppedRules(scope: Scope): Promise<number>;
   removeRule(scope: Scope, id: string, by: string): Promise<RememberedRule>;
 }
 
@@ -117,6 +119,7 @@ export async function createPermissions(options: PermissionsOptions): Promise<Pe
     expireApprovals: () => approvals.expire(),
     dropApprovals: (days) => dropOldApprovals(db, days),
     listRules: (scope) => listRules(db, scope),
+    countDroppedRules: (scope) => countDroppedRules(db, scope),
     removeRule: (scope, id, by) => db.transaction().execute((tx) => removeRule(tx, scope, id, by)),
     [Symbol.asyncDispose]: () => approvals[Symbol.asyncDispose](),
   };

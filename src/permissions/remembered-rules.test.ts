@@ -1,7 +1,12 @@
 import { DEFAULT_SCOPE } from "../registry/scope.ts";
 import { describe, expect, test } from "vitest";
 import { approve as yes, askFor, openPermissions, readAudit } from "../../test/support/approvals.ts";
-import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { sql } from "kysely";
+import { createServerDatabase, engines, openTestDatabase } from "../../test/support/databases.ts";
+import { migrateUpTo, migrationFiles } from "../../test/support/old-schema.ts";
+import { migrate } from "../db/migrate.ts";
+import { openPostgres } from "../db/open-postgres.ts";
+import { countDroppedRules } from "./rule-store.ts";
 import { bindArgs, bindText, hashRule } from "./binding.ts";
 
 const scope = DEFAULT_SCOPE;
@@ -74,4 +79,23 @@ describe.each(engines)("remembered rules on %s", (engine) => {
     const renewed = await permissions.listRules(scope);
     expect(renewed.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([[rule!.id, undefined]]);
   });
+});
+
+test("H2: approvals and rules that bound a normalised hash are dropped, and the rules are named", async () => {
+  await using client = await openPostgres({ url: await createServerDatabase(), poolSize: 1 });
+  const { db } = client;
+  await migrateUpTo(db, migrationFiles.indexOf("0016_bindings.sql"));
+  await sql`INSERT INTO permission_rules (org, id, project, short_id, principal, code_hash, tool_id, schema_hash, approval_id,
+      created_by, created_via) VALUES ('local', gen_random_uuid(), 'default', 'rul_1', 'local', 'c1', 'a:put', 's1', 'apr_1', 'zoe', 'cli')`.execute(
+    db,
+  );
+  await sql`INSERT INTO approvals (org, id, project, short_id, run_id, principal, intent, code, code_hash, tools, reasons,
+      binding_hash, expires_at) VALUES ('local', gen_random_uuid(), 'default', 'apr_1', gen_random_uuid(), 'local', 'x', 'y', 'c1',
+      '[]', '[]', 'b1', now() + interval '1 hour')`.execute(db);
+  await migrate(db);
+  const left = await Promise.all(
+    ["permission_rules", "approvals"].map((table) => sql`SELECT 1 FROM ${sql.table(table)}`.execute(db)),
+  );
+  expect(left.map(({ rows }) => rows.length)).toEqual([0, 0]);
+  expect(await countDroppedRules(db, DEFAULT_SCOPE)).toBe(1);
 });

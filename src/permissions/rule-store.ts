@@ -23,6 +23,19 @@ export async function listRules(db: Db, scope: Scope): Promise<RememberedRule[]>
   return (await selectValid(db, scope).orderBy("id", "desc").execute()).map(toRule);
 }
 
+/** Counts rules that a migration dropped lately, because they bound less than rules do now. */
+export async function countDroppedRules(db: Db, { org, project }: Scope): Promise<number> {
+  const { dropped } = await db
+    .selectFrom("audit_log")
+    .select(({ fn }) => fn.countAll<string>().as("dropped"))
+    .where("org", "=", org)
+    .where("project", "=", project)
+    .where("action", "=", "rule.drop")
+    .where("at", ">", sql<Date>`now() - make_interval(days => 30)`)
+    .executeTakeFirstOrThrow();
+  return Number(dropped);
+}
+
 /** Finds remembered rules for this binding with any arguments. */
 export async function findFittingRules(db: Db, binding: Binding): Promise<RememberedRule[]> {
   const rows = await selectValid(db, binding.scope).where("binding_hash", "=", hashRule(binding)).execute();

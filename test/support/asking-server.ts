@@ -17,6 +17,12 @@ export function createAskingServer(): McpServer {
     }
     return { content: [{ type: "text", text: `${input.who}: ${JSON.stringify(answer)}` }] };
   });
+  mcp.registerTool("keep", { description: "Asks, and lets the caller keep its state" }, ({ mcpReq }) => {
+    if (inputResponse(mcpReq.inputResponses, "answer").kind !== "missing")
+      return { content: [{ type: "text", text: "kept" }] };
+    const question = inputRequired.elicit({ message: "Really?", requestedSchema: z.object({ word: z.string() }) });
+    return inputRequired({ inputRequests: { answer: question }, requestState: "begun" });
+  });
   mcp.registerTool("visit", { description: "Sends to a page" }, ({ mcpReq }) => {
     const answer = inputResponse(mcpReq.inputResponses, "answer");
     if (answer.kind === "missing") {

@@ -28,12 +28,17 @@ export const status: Command = {
     const report = await callDaemon(daemon, routes.getStatus);
     const notes = [
       ...(report.changedTools > 0 ? ["Look at the changed tools: pml review"] : []),
+      ...(report.droppedRules > 0 ? [describeDropped(report.droppedRules)] : []),
       ...report.loginsNeeded.map((server) => `A server wants a login: pml login ${server}`),
       ...projectFiles.map(describeUntrusted),
     ];
     return { data: { running: true, ...report, projectFiles }, text: describe(report), notes };
   },
 };
+
+function describeDropped(rules: number): string {
+  return `${rules} remembered rules of an earlier release did not bind the exact text of their programs and were dropped: these ask again`;
+}
 
 function describe(report: DaemonStatus): string {
   const { pid, version, url, home, uptimeSeconds, clients, permissions, changedTools, database } = report;

@@ -10,6 +10,7 @@ import { OWNER, type Scope } from "../../registry/scope.ts";
 import { CapabilityCalls, type StandardLibrary } from "./capability-calls.ts";
 import { listedDefinition, type OwnTool } from "../own-tools/own-tool.ts";
 import type { OwnToolParts, OwnTools } from "../own-tools/own-tools.ts";
+import { AskedCalls } from "../asked-calls.ts";
 import { ParkedCalls } from "../parked-calls.ts";
 import { SeenClients } from "./seen-clients.ts";
 import { NameResolver, type ServedTool } from "./resolve-names.ts";
@@ -56,6 +57,7 @@ export class Gateway implements Disposable {
   readonly permitCall: PermitCall;
   readonly log: Logger;
   readonly parked = new ParkedCalls();
+  readonly asked = new AskedCalls();
   readonly clients = new SeenClients();
   readonly names: NameResolver;
   readonly #catalogue: Catalogue;
