@@ -55,9 +55,10 @@ export async function connectServer(options: ConnectOptions): Promise<Connection
   if (entry.command !== undefined) return connectProcess(entry.command, options);
   const url = new URL(entry.url ?? "");
   const { auth } = options;
+  const limited = limitMessages(fetch, options.maxMessageBytes);
   const init = {
     requestInit: { headers: entry.headers ?? {} },
-    fetch: limitMessages(auth?.fetch ?? fetch, options.maxMessageBytes),
+    fetch: auth?.watch(limited) ?? limited,
     onInsufficientScope: "throw",
     ...(auth === undefined ? {} : { authProvider: auth }),
   } as const;

@@ -22,13 +22,16 @@ export interface MachineClient {
 
 /** Client credentials: logs in with a secret. Keeps tokens in memory only, since new ones can be requested at any time. */
 export class MachineAuth implements ServerAuth {
-  readonly fetch: FetchLike = fetch;
   readonly #client: MachineClient;
   #provider: ClientCredentialsProvider | undefined;
   #fetching: Promise<void> | undefined;
 
   constructor(client: MachineClient) {
     this.#client = client;
+  }
+
+  watch(fetchLike: FetchLike): FetchLike {
+    return fetchLike;
   }
 
   async token(): Promise<string | undefined> {

@@ -9,8 +9,8 @@ import { findHttpStatus } from "../failures.ts";
 
 /** Authenticates PML to one remote server. */
 export interface ServerAuth extends AuthProvider {
-  /** Fetch of the transport, which remembers the token of each request: a refusal of an older token needs no renewal. */
-  readonly fetch: FetchLike;
+  /** Makes the transport's fetch remember the token of each request: a refusal of an older token needs no renewal. */
+  watch(fetchLike: FetchLike): FetchLike;
   /** Maps a failed request to the login it lacks; undefined if it failed otherwise. */
   explain(error: unknown): PmlError | undefined;
 }

@@ -42,12 +42,14 @@ export class StoredAuth implements ServerAuth {
     this.#credentials = credentials;
   }
 
-  readonly fetch: FetchLike = async (url, init) => {
-    const response = await fetch(url, init);
-    const [, token] = /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "") ?? [];
-    if (token !== undefined) this.#sent.set(response, token);
-    return response;
-  };
+  watch(fetchLike: FetchLike): FetchLike {
+    return async (url, init) => {
+      const response = await fetchLike(url, init);
+      const [, token] = /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "") ?? [];
+      if (token !== undefined) this.#sent.set(response, token);
+      return response;
+    };
+  }
 
   /** The login that the server asked for last. */
   get challenge(): Challenge {
