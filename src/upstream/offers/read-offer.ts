@@ -6,7 +6,7 @@ import { listPage } from "../connection/passthrough.ts";
 
 const MOST_PAGES = 1_000;
 /** Entries of one list, and the size of all of its pages as JSON. */
-const MOST_ENTRIES = 20_000;
+const MOST_ENTRIES = 50_000;
 const LARGEST_LIST = 32 * 1024 * 1024;
 /** Coalesces changes: a server that registers ten tools sends ten notices. */
 const BUNCH_MS = 100;
