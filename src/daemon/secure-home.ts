@@ -37,7 +37,7 @@ export function secureHome(home: string): void {
 }
 
 function secureFile(path: string): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = findStats(path);
   if (stats === undefined) return;
   if (!stats.isFile()) throw notOurs(path, stats.isSymbolicLink() ? "it is a link" : "it is not a file");
   if (stats.uid !== process.getuid?.()) throw notOurs(path, "it belongs to another user");
@@ -45,10 +45,19 @@ function secureFile(path: string): void {
 }
 
 function secureFolder(path: string): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = findStats(path);
   if (stats === undefined || stats.isSymbolicLink()) return;
   if (!stats.isDirectory()) throw notOurs(path, "it is not a folder");
   if (stats.uid === process.getuid?.()) closeToOthers(path, stats);
+}
+
+/** A path that cannot be looked at is reported by the first write. */
+function findStats(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function closeToOthers(path: string, { mode }: Stats): void {
