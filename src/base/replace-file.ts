@@ -11,7 +11,9 @@ export function replaceFile(path: string, content: string | Uint8Array, mode?: n
   mkdirSync(dirname(real), { recursive: true, mode: 0o700 });
   const partial = `${real}.${process.pid}.partial`;
   try {
-    writeFileSync(partial, content, { mode: 0o600, flush: true });
+    rmSync(partial, { force: true });
+    // Never through a link that somebody put there.
+    writeFileSync(partial, content, { mode: 0o600, flush: true, flag: "wx" });
     chmodSync(partial, mode ?? (before === undefined ? 0o600 : before.mode & 0o777));
     if (before !== undefined && process.getuid?.() === 0) chownSync(partial, before.uid, before.gid);
     renameSync(partial, real);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PmlError } from "../base/errors.ts";
+import { toVisible } from "../base/visible.ts";
 
 export interface Confirmation {
-  /** Everything the decision is about, with invisible characters made visible. */
+  /** Everything the decision is about; commands to the terminal in it are shown, not obeyed. */
   readonly shown: string;
   /** For example: Let it run once? */
   readonly question: string;
@@ -22,8 +23,8 @@ export async function confirmAtTerminal({ shown, question, elsewhere }: Confirma
       details: { address: elsewhere },
     });
   }
-  stdout.write(`${shown}\n\n`);
-  if ((await readKey(() => stdout.write(`${question} y: yes, any other key: no `))).toLowerCase() !== "y") {
+  stdout.write(`${toVisible(shown)}\n\n`);
+  if ((await readKey(() => stdout.write(`${toVisible(question)} y: yes, any other key: no `))).toLowerCase() !== "y") {
     stdout.write("no\n");
     throw new PmlError("person_needed", "Nothing was decided", { hint: `To decide later: ${elsewhere}` });
   }

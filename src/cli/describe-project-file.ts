@@ -55,23 +55,27 @@ function section(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [title, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-function describeServer([name, entry]: readonly [string, McpServerEntry]): string[] {
+/** Describes what a server starts or reaches, all of it. */
+export function describeServer([name, entry]: readonly [string, McpServerEntry]): string[] {
   const { command, args = [], cwd, url, env = {}, envFile, headers = {} } = entry;
   const start = command === undefined ? quote(url ?? "") : [command, ...args].map(quote).join(" ");
   const variables = [...new Set(JSON.stringify(entry).match(/\$\{(?:env:)?\w+/g))].map((text) => `${text}}`);
   const facts = {
     "in the folder": cwd,
-    "with the environment": names(env),
+    "with the environment": pairs(env),
     "and that of the file": envFile,
-    "with the headers": names(headers),
+    "with the headers": pairs(headers),
     "given your variables": variables.join(", "),
   };
   const lines = Object.entries(facts).filter(([, value]) => value !== undefined && value !== "");
   return [`${name}: ${start}`, ...lines.map(([label, value]) => `    ${label} ${quote(value ?? "")}`)];
 }
 
-function names(record: Readonly<Record<string, string>>): string {
-  return Object.keys(record).join(", ");
+/** Values too: one of NODE_OPTIONS or PATH decides what runs. */
+function pairs(record: Readonly<Record<string, string>>): string {
+  return Object.entries(record)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ");
 }
 
 function describeRules({ decisions, scopes }: Rules): string[] {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { CLIENTS, type Client, findClient } from "../client-config/client-table.ts";
-import { findClientServers, findFileServers, type FoundServers } from "../client-config/find-servers.ts";
+import { findClientServers, findFileServers, type FoundServers, isProjectFile } from "../client-config/find-servers.ts";
 import { findConfigFolders } from "../client-config/config-folders.ts";
 import { planImport, type PlannedServer } from "../client-config/plan-import.ts";
 import { editServers, findEditableConfig } from "../config/edit-config.ts";
@@ -11,6 +11,8 @@ import type { McpServerEntry } from "../config/schema.ts";
 import { readDaemonAddress } from "../daemon/daemon-file.ts";
 import { PmlError } from "../base/errors.ts";
 import type { Answer, Input, OptionValues } from "./command.ts";
+import { confirmAtTerminal } from "./confirm-at-terminal.ts";
+import { describeServer } from "./describe-project-file.ts";
 import { checkTrustOption, offerTrust } from "./hint-trust.ts";
 import { formatTable } from "./table.ts";
 
@@ -67,7 +69,8 @@ export async function importServers(found: FoundServers, input: Input): Promise<
   const asked = typeof config === "string" ? config : undefined;
   const { path, servers } = findEditableConfig(asked, environment);
   const existing = typeof servers === "object" && servers !== null ? (servers as Record<string, unknown>) : {};
-  const { home, project } = findConfigFolders(environment, process.cwd());
+  const folders = findConfigFolders(environment, process.cwd());
+  const { home, project } = folders;
   const plan = planImport(found.servers, existing, {
     home,
     folder: project,
@@ -77,6 +80,7 @@ export async function importServers(found: FoundServers, input: Input): Promise<
   });
   const changes = Object.fromEntries(plan.flatMap(({ name, entry }) => (entry === undefined ? [] : [[name, entry]])));
   const changed = Object.keys(changes).length > 0;
+  if (dryRun !== true) await confirmStrangers(plan.filter(({ file }) => isProjectFile(file, folders)));
   const written = changed && dryRun !== true ? editServers(asked, environment, changes) : undefined;
   const missing = findMissing(changes);
   const usable = Object.keys(written === undefined ? {} : changes).filter((name) => !missing.has(name));
@@ -104,6 +108,19 @@ export async function importServers(found: FoundServers, input: Input): Promise<
       ...(written === undefined ? [] : describeWritten(written, Object.keys(changes))),
     ],
   };
+}
+
+/** Shows the servers that a project's file brings: a cloned repository starts nothing that nobody looked at. */
+async function confirmStrangers(plan: readonly PlannedServer[]): Promise<void> {
+  const strangers = plan.flatMap(({ name, file, entry }) =>
+    entry === undefined ? [] : [file, ...describeServer([name, entry]).map((line) => `  ${line}`)],
+  );
+  if (strangers.length === 0) return;
+  await confirmAtTerminal({
+    shown: ["Programs that files of a project would start with your rights:", ...strangers].join("\n"),
+    question: "Add them?",
+    elsewhere: "pml import --dry-run shows them, pml add takes them one by one",
+  });
 }
 
 /** The address that PML listens on, or would. */

@@ -16,7 +16,11 @@ export function describeReview(review: ReviewRow): string {
     ...mark("-", before),
     ...mark("+", after),
   ]);
-  return [`${tool}  ${state}, definition ${shortHash(review)}, seen ${seenAt}`, ...less, ...lines].join("\n");
+  return [
+    `${makeVisible(tool).replaceAll("\n", String.raw`\u{a}`)}  ${state}, definition ${shortHash(review)}, seen ${seenAt}`,
+    ...less,
+    ...lines,
+  ].join("\n");
 }
 
 function mark(sign: string, text: string | undefined): string[] {

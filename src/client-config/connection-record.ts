@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { constants, copyFileSync, existsSync, lstatSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PmlError } from "../base/errors.ts";
 import { replaceFile } from "../base/replace-file.ts";
@@ -108,9 +108,14 @@ function changedMeanwhile(path: string): PmlError {
 function makeBackup(real: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   let backup = `${real}.pml-backup`;
-  for (let number = 2; existsSync(backup); number += 1) backup = `${real}.pml-backup-${number}`;
-  copyFileSync(real, backup);
+  for (let number = 2; isTaken(backup); number += 1) backup = `${real}.pml-backup-${number}`;
+  copyFileSync(real, backup, constants.COPYFILE_EXCL);
   return backup;
+}
+
+/** Also true for a link to nothing, through which a copy would write somewhere else. */
+function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function readRecord(path: string): Record<string, WrittenFile> {

@@ -50,7 +50,7 @@ function listSources(client: Client, folders: ConfigFolders): ConfigSource[] {
 }
 
 /** Checks by name: project files have the same names everywhere, and some equal those of the user's own files. */
-function isProjectFile(file: string, folders: ConfigFolders): boolean {
+export function isProjectFile(file: string, folders: ConfigFolders): boolean {
   if (CLIENTS.some(({ user }) => user(folders).includes(file))) return false;
   const names = CLIENTS.flatMap(({ project }) => project);
   return [...names, ".vscode/settings.json"].some((name) => file.endsWith(join("/", name)));

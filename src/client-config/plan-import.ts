@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkServerEntry } from "../config/check-entry.ts";
-import { withoutTrust } from "../config/hint-trust.ts";
+import { withoutOwnSettings } from "../config/hint-trust.ts";
 import { isReservedName, type McpServerEntry } from "../config/schema.ts";
 import { findSecrets } from "../config/secrets.ts";
 import { PmlError } from "../base/errors.ts";
@@ -58,22 +58,32 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
   if (startsPml(server.raw) || reachesPort(server.raw, options.ownPorts)) return skip("it is PML itself");
   try {
     const { entry: translated, notes } = translateEntry(server, options);
-    // A file of somebody else cannot make its hints believed, and belief makes no other server.
-    const entry = withoutTrust(checkServerEntry(wanted, translated));
-    const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(trimTrust(taken[name]), entry));
+    const entry = checkServerEntry(wanted, withoutOwnSettings(translated));
+    const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(trimSettings(taken[name]), entry));
     if (same !== undefined) return skip(`PML has it already${same === server.name ? "" : `, as ${same}`}`, same);
     const name = options.replace ? wanted : freeName(wanted, taken);
     const renamed = name === server.name ? [] : [renameNote(server.name, wanted, name)];
     const action = Object.hasOwn(taken, name) ? "replace" : "add";
-    return { ...found, name, action, entry, notes: [...renamed, ...notes, ...secretNotes(entry)] };
+    return {
+      ...found,
+      name,
+      action,
+      entry,
+      notes: [...renamed, ...notes, ...settingNotes(translated), ...secretNotes(entry)],
+    };
   } catch (error) {
     if (!(error instanceof PmlError)) throw error;
     return skip(error.message);
   }
 }
 
-function trimTrust(entry: unknown): unknown {
-  return isTable(entry) ? withoutTrust(entry) : entry;
+function settingNotes(entry: Readonly<Record<string, unknown>>): string[] {
+  return entry["pml"] === undefined ? [] : ['its settings in "pml" were not taken over: those are yours to make'];
+}
+
+/** A server that a person gave settings is still the same server. */
+function trimSettings(entry: unknown): unknown {
+  return isTable(entry) ? withoutOwnSettings(entry) : entry;
 }
 
 /** Converts to letters, digits and hyphens, and avoids PML's reserved names. */

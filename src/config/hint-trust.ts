@@ -5,14 +5,12 @@ import { replaceFile } from "../base/replace-file.ts";
 import { readJson, setJson } from "./edit-json.ts";
 
 /**
- * Removes the belief in a server's hints from an entry that somebody else wrote, such as the configuration of a client
- * or a project: only a person gives it.
+ * Removes PML's own settings from an entry that somebody else wrote, such as the configuration of a client: they could
+ * make hints believed, lift reviews, or send a file as a secret.
  */
-export function withoutTrust<Entry extends object>(entry: Entry): Entry {
-  if (!("pml" in entry) || !isObject(entry.pml)) return entry;
-  const { pml, ...rest } = entry;
-  const { trustHints: _belief, ...others } = pml;
-  return (Object.keys(others).length === 0 ? rest : { ...rest, pml: others }) as Entry;
+export function withoutOwnSettings<Entry extends { readonly pml?: unknown }>(entry: Entry): Omit<Entry, "pml"> {
+  const { pml: _own, ...rest } = entry;
+  return rest;
 }
 
 /** Writes into the user's configuration whether the hints of one of its servers are believed. */

@@ -222,7 +222,7 @@ describe("what others write", () => {
     expect(refused.code).toBe(EXIT.needsPerson);
     const imported = await runPml(["import", client], options);
     expect(imported).toMatchObject({ code: 0, stderr: expect.stringContaining("pml hints theirs --trust") });
-    expect(readEntries(empty.path)["theirs"]?.pml).toEqual({ changedTools: "warn" });
+    expect(readEntries(empty.path)["theirs"]?.pml).toBeUndefined();
     const command = [doubted.entry.command ?? "", ...(doubted.entry.args ?? [])];
     const add = await runPml(["add", "mine", "--trust-hints", "--", ...command], { ...options, input: "y\n" });
     expect(add.code).toBe(EXIT.needsPerson);
