@@ -41,8 +41,9 @@ export function createLogger(options: LogOptions): Logger {
   );
 }
 
-const SECRET_FIELD = /("[^"]*(?:password|secret|token|api_?key|authorization|cookie)[^"]*":\s*)"(?:[^"\\]|\\.)*"/gi;
-const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*:)[^\s@"]+@/gi;
+const SECRET_FIELD =
+  /("[^"]{0,100}(?:password|secret|token|api_?key|authorization|cookie)[^"]{0,100}":\s{0,9})"(?:[^"\\]|\\.)*"/gi;
+const URL_PASSWORD = /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@"]{0,256}:)[^\s@"]{1,1024}@/gi;
 const BEARER = /\b(bearer\s+)[a-z0-9._~+/-]+=*/gi;
 
 export function redact(text: string, secrets: readonly string[]): string {

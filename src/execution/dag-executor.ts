@@ -159,7 +159,7 @@ interface Condition {
   readonly compare?: { readonly equal: boolean; readonly value: JsonValue };
 }
 
-const CONDITION = /^(!)?\s*([\w.-]+)\s*(?:(==|!=)\s*(.+))?$/;
+const CONDITION = /^(!)?\s*([\w.-]+)\s*(?:(==|!=)\s*(\S.*))?$/;
 
 function parseCondition(text: string): Condition {
   const [, not, ref, operator, literal] = CONDITION.exec(text.trim()) ?? [];

@@ -7,21 +7,24 @@ export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key) || CAMEL_SECRET_KEY.test(key);
 }
 
-/** Patterns of secrets in any text. */
+/**
+ * Patterns of secrets in any text. Each starts where a word does and not within one: a long text of many parts would be
+ * searched anew from each of them.
+ */
 const SECRET_TEXT = new RegExp(
   [
     String.raw`\b(?:sk|pk|rk)[-_](?:live|test|ant|proj|or)?[-_]?[A-Za-z0-9_-]{16,}`,
     String.raw`\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abpr])[-_][A-Za-z0-9_-]{10,}`,
     String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
     String.raw`\bAIza[A-Za-z0-9_-]{35}\b`,
-    String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`,
+    String.raw`(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`,
     String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
     String.raw`\bBearer\s+[A-Za-z0-9._~+/-]{16,}=*`,
   ].join("|"),
   "g",
 );
 /** Matches the password in `scheme://user:password@host`. */
-const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/]*:)([^\s@/]+)(?=@)/gi;
+const URL_PASSWORD = /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:@/]{0,256}:)([^\s@/]{1,1024})(?=@)/gi;
 /** A shorter text is no secret unless it is the whole of a field. */
 export const SHORTEST_SECRET_TEXT = 7;
 

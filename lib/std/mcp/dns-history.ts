@@ -17,7 +17,7 @@ export function createHistory({ registry, scope, facts }: DnsParts): OwnTool {
     annotations: reads,
     async run({ name, compare }, context) {
       const asker = askerOf(scope, context);
-      const record = await registry.lookup(asker, name.replace(/@.*$/, ""));
+      const record = await registry.lookup(asker, name.split("@", 1)[0] ?? name);
       const texts = await facts.serverTexts(record);
       const versions = await registry.history(asker, name);
       const compared = versions.map((each) => toCompared(each, texts));
