@@ -239,7 +239,8 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     await runJson(["up"], options());
     // Nobody knows whether the call was made that the kill cut off, so that a person is asked.
     const shown = (): Promise<{ state: string }> => runJson(["run-show", running], options());
-    await until("the interrupted run asks", async () => (await shown()).state === "parked");
+    // On PostgreSQL it belongs to the dead gateway until its lease of 15 seconds ends.
+    await until("the interrupted run asks", async () => (await shown()).state === "parked", 45_000);
     await using agent = await connectClient(home.path, { env: daemonEnv() });
     for (const [id, result] of [
       [running, `after ${canaries.runningArgument.length}`],
