@@ -16,6 +16,7 @@ export const serverRow = z
     lastError: z.string().optional(),
     stderr: texts.optional(),
     tools: count.optional(),
+    leftOut: texts.optional().describe("Malformed tools, prompts and resources, which are not offered, and why."),
     trustHints: z.boolean().optional().describe("Whether a person believes what it says about its tools."),
     changedTools: z.array(z.object({ tool: z.string(), state: z.enum(["open", "refused"]), held: z.boolean() })),
   })

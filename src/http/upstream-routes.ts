@@ -40,7 +40,8 @@ function describeServers({ upstreams }: App): Returned<typeof routes.listServers
       held,
     }));
     const trustHints = server && server.entry.pml?.trustHints === true;
-    return { ...status, tools: server?.offer?.tools.length, trustHints, changedTools };
+    const { tools, leftOut } = server?.offer ?? {};
+    return { ...status, tools: tools?.length, leftOut, trustHints, changedTools };
   });
 }
 

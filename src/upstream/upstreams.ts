@@ -246,6 +246,9 @@ export class Upstreams implements AsyncDisposable {
         this.#tell(await writeOffer(db, scope, offered));
         this.#flags = await readFlags(db, scope);
         member.offer = offer;
+        const { leftOut } = offer;
+        if (leftOut !== undefined)
+          log.warn({ server: name, leftOut }, "malformed entries of the server are not offered");
       } catch (error) {
         log.error({ server: name, error: String(error) }, "the server's offer could not be stored");
         // Nothing says whether it lowers an effect, so the gateway keeps the offer it had, or connects again.

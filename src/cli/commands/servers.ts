@@ -29,11 +29,12 @@ export const servers: Command = {
   },
 };
 
-function describeProblem({ name, state, lastError = "", changedTools }: ServerRow): string {
+function describeProblem({ name, state, lastError = "", changedTools, leftOut = [] }: ServerRow): string {
   const { length } = changedTools;
   const trouble = state === "login_needed" ? `pml login ${name}` : lastError;
   const changed = `${length} ${length === 1 ? "tool" : "tools"} changed: pml review`;
-  return [state === "ready" ? "" : trouble, length === 0 ? "" : changed].filter(Boolean).join("; ");
+  const malformed = leftOut.length === 0 ? "" : `malformed entries: pml servers ${name}`;
+  return [state === "ready" ? "" : trouble, length === 0 ? "" : changed, malformed].filter(Boolean).join("; ");
 }
 
 function getServer(rows: readonly ServerRow[], name: string): ServerRow {
@@ -47,7 +48,8 @@ function getServer(rows: readonly ServerRow[], name: string): ServerRow {
 }
 
 function describeServer(row: ServerRow): Answer {
-  const { name, state, since, pid, protocol, startMs, restarts, tools, trustHints, lastError, stderr = [] } = row;
+  const { name, state, since, pid, protocol, startMs, restarts, tools, trustHints, lastError } = row;
+  const { leftOut = [], stderr = [] } = row;
   const pairs = {
     server: name,
     state: since === undefined ? state : `${state} since ${since}`,
@@ -62,7 +64,11 @@ function describeServer(row: ServerRow): Answer {
   const known = Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return {
     data: row,
-    text: [formatPairs(Object.fromEntries(known)), ...stderr.map((line) => `stderr: ${line}`)].join("\n"),
+    text: [
+      formatPairs(Object.fromEntries(known)),
+      ...leftOut.map((line) => `not offered: ${line}`),
+      ...stderr.map((line) => `stderr: ${line}`),
+    ].join("\n"),
     notes: [`More of what it said: pml logs ${name}`],
   };
 }

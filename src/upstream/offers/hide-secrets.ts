@@ -9,7 +9,7 @@ type Hide = Secrets["withoutKnown"];
  * secret, such as a resource with a token in its address, is left out: it could not be called by another name.
  */
 export function hideInOffer(offer: Offer, hide: Hide): Offer {
-  const { tools, prompts, resources, resourceTemplates, serverInfo, instructions } = offer;
+  const { tools, prompts, resources, resourceTemplates, serverInfo, instructions, leftOut } = offer;
   return {
     ...offer,
     serverInfo: hideDeep(serverInfo, hide),
@@ -18,6 +18,7 @@ export function hideInOffer(offer: Offer, hide: Hide): Offer {
     prompts: hideEntries(prompts, "name", hide),
     resources: hideEntries(resources, "uri", hide),
     resourceTemplates: hideEntries(resourceTemplates, "uriTemplate", hide),
+    ...(leftOut === undefined ? {} : { leftOut: hideDeep(leftOut, hide) }),
   };
 }
 

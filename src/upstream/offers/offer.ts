@@ -8,6 +8,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { isObject } from "../../base/json.ts";
 import { stripInvisible } from "../../base/visible.ts";
+import { checkEntries, ENTRY_KINDS } from "./usable-entries.ts";
 
 /** The complete offer of a server, verbatim but for invisible characters in its texts. */
 export interface Offer {
@@ -18,23 +19,39 @@ export interface Offer {
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplateType[];
   readonly prompts: readonly Prompt[];
+  /** Entries that are not offered because they are malformed, a line each. */
+  readonly leftOut?: readonly string[];
 }
 
+/** Further malformed entries are only counted. */
+const MOST_LEFT_OUT = 20;
+
 /**
- * Drops the second of two entries with the same name, since only one can be called by it, and removes invisible
- * characters from texts: people and agents read them, and must read the same.
+ * Leaves out malformed entries and the second of two with the same name, since only one can be called by it, and removes
+ * invisible characters from texts: people and agents read them, and must read the same.
  */
 export function cleanOffer(offer: Offer): Offer {
-  const { tools, resources, resourceTemplates, prompts, serverInfo, instructions } = offer;
+  const { leftOut: known = [], serverInfo, instructions } = offer;
+  const tools = checkEntries(offer.tools, ENTRY_KINDS.tools);
+  const prompts = checkEntries(offer.prompts, ENTRY_KINDS.prompts);
+  const resources = checkEntries(offer.resources, ENTRY_KINDS.resources);
+  const templates = checkEntries(offer.resourceTemplates, ENTRY_KINDS.resourceTemplates);
+  const leftOut = [...known, ...[tools, prompts, resources, templates].flatMap((each) => each.leftOut)];
   return {
     ...offer,
     serverInfo: cleanTexts(serverInfo),
     instructions: instructions === undefined ? undefined : stripInvisible(instructions),
-    tools: firstOfEachName(tools).map((each) => cleanTexts(each)),
-    prompts: firstOfEachName(prompts).map((each) => cleanTexts(each)),
-    resources: resources.map(cleanResource),
-    resourceTemplates: resourceTemplates.map(cleanResource),
+    tools: firstOfEachName(tools.usable).map((each) => cleanTexts(each)),
+    prompts: firstOfEachName(prompts.usable).map((each) => cleanTexts(each)),
+    resources: resources.usable.map(cleanResource),
+    resourceTemplates: templates.usable.map(cleanResource),
+    ...(leftOut.length === 0 ? {} : { leftOut: limitLines(leftOut) }),
   };
+}
+
+function limitLines(lines: readonly string[]): readonly string[] {
+  if (lines.length <= MOST_LEFT_OUT) return lines;
+  return [...lines.slice(0, MOST_LEFT_OUT - 1), `${lines.length - MOST_LEFT_OUT + 1} more`];
 }
 
 /** A resource is read by its address, so that its name is a text, too. */

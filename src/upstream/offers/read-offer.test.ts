@@ -2,6 +2,8 @@ import { Client, InMemoryTransport, type JSONRPCMessage } from "@modelcontextpro
 import { expect, test } from "vitest";
 import { OfferReader } from "./read-offer.ts";
 
+const inputSchema = { type: "object" };
+
 type Answer = (method: string, cursor: string | undefined) => unknown;
 
 interface Request {
@@ -37,15 +39,19 @@ async function connect(
 
 test("OfferReader.read asks for all pages of what a server declares, and for nothing else", async () => {
   const { client, asked } = await connect({ tools: {}, resources: {} }, (method, cursor) => {
-    if (method === "tools/list" && cursor === undefined) return { tools: [{ name: "a", odd: 1 }], nextCursor: "2" };
-    if (method === "tools/list") return { tools: [{ name: "b" }] };
+    if (method === "tools/list" && cursor === undefined)
+      return { tools: [{ name: "a", inputSchema, odd: 1 }], nextCursor: "2" };
+    if (method === "tools/list") return { tools: [{ name: "b", inputSchema }] };
     return method === "resources/list" ? { resources: [{ uri: "x:y", name: "y" }] } : undefined;
   });
   expect(await new OfferReader(client, 1_000).read()).toEqual({
     serverInfo: { name: "test", version: "1" },
     instructions: "Hello",
     capabilities: { tools: {}, resources: {} },
-    tools: [{ name: "a", odd: 1 }, { name: "b" }],
+    tools: [
+      { name: "a", inputSchema, odd: 1 },
+      { name: "b", inputSchema },
+    ],
     resources: [{ uri: "x:y", name: "y" }],
     resourceTemplates: [],
     prompts: [],
@@ -60,13 +66,13 @@ test("OfferReader.read does not follow pages without end", async () => {
 
 test("OfferReader reads once for a bunch of changes, after a reading that is under way", async () => {
   let version = 1;
-  const { client, asked } = await connect({ tools: {} }, () => ({ tools: [{ name: `v${version}` }] }));
+  const { client, asked } = await connect({ tools: {} }, () => ({ tools: [{ name: `v${version}`, inputSchema }] }));
   const reader = new OfferReader(client, 1_000);
   const first = reader.read();
   const changes = [reader.readChanged(), reader.readChanged(), reader.readChanged()];
-  expect((await first).tools).toEqual([{ name: "v1" }]);
+  expect((await first).tools).toEqual([{ name: "v1", inputSchema }]);
   version = 2;
   const offers = await Promise.all(changes);
-  expect(offers.map((offer) => offer?.tools)).toEqual([[{ name: "v2" }], undefined, undefined]);
+  expect(offers.map((offer) => offer?.tools)).toEqual([[{ name: "v2", inputSchema }], undefined, undefined]);
   expect(asked).toHaveLength(2);
 });
