@@ -89,6 +89,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     maxDepth: config.sandbox.maxDepth,
     resultSeconds: config.results.ttlSeconds,
     maxValueBytes: LARGEST_JOURNAL_VALUE,
+    log,
   });
   stack.defer(events.subscribe(({ kind }) => void (kind === "scope_changed" && registry.forget())));
   stack.use(recoverRuns({ db, scope, engine, shared: client.engine === "postgres", log }));

@@ -3,6 +3,7 @@ import type { StructureNode } from "../analysis/structure.ts";
 import type { Db } from "../db/client.ts";
 import type { GraphEdge } from "../learning/edge-store.ts";
 import type { JsonValue } from "../base/json.ts";
+import type { Logger } from "../base/log.ts";
 import { readOutputSchemas, widenOutputSchema } from "../learning/learning-store.ts";
 import { declaredEdges, observedEdges } from "../learning/observed-edges.ts";
 import { inferSchema, mergeSchemas, type InferredSchema } from "../learning/output-schema.ts";
@@ -24,6 +25,7 @@ export interface MemoryOptions {
   readonly resultSeconds: number;
   /** Larger values are replaced by a preview; the full ones expire with the results. */
   readonly maxValueBytes: number;
+  readonly log: Logger;
 }
 
 export interface EndedRun {
@@ -64,9 +66,18 @@ export class RunMemory {
     const trace = buildTrace(journal.entries, runnable.structure);
     const hidden = hideRun(ended, trace);
     await this.#options.keeper.finish(this.#describe(ended, hidden));
-    await this.#learnSchemas(ended.run, hidden);
-    await this.#keepPermissions(ended);
+    await this.#learn(ended, hidden);
     return trace;
+  }
+
+  /** Logs its errors: the run is over and stored, and its result stands whatever can be learned from it. */
+  async #learn(ended: EndedRun, hidden: HiddenRun): Promise<void> {
+    try {
+      await this.#learnSchemas(ended.run, hidden);
+      await this.#keepPermissions(ended);
+    } catch (error) {
+      this.#options.log.error({ run: ended.run.id, error: String(error) }, "nothing could be learned from a run");
+    }
   }
 
   /** Writes the set only if it changed, since most runs repeat the same plan. */

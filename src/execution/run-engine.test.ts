@@ -58,6 +58,17 @@ describe.each(engines)("Engine on %s", (kind) => {
     expect(resultOf(await go(scene, whole))).toBe(1);
   });
 
+  test("a finished run stands where nothing can be learned from it", async () => {
+    const scene = await createEngineScene(client, sandbox);
+    await client.db.schema.alterTable("output_schema").renameTo("output_schema_gone").execute();
+    try {
+      const answer = await scene.run(`return await mcp.kv.get({ key: "unlearned" })`);
+      expect(resultOf(answer)).toEqual({ value: "unlearned" });
+    } finally {
+      await client.db.schema.alterTable("output_schema_gone").renameTo("output_schema").execute();
+    }
+  });
+
   test("a job fails parked runs that nobody went on with, and forgets their journals", async () => {
     const scene = await createEngineScene(client, sandbox);
     const layers = `await mcp.kv.get({ key: "old" }); await mcp.kv.get({ key: "then" }); return 1`;

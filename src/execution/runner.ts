@@ -5,6 +5,7 @@ import { countUse } from "../registry/record-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Logger } from "../base/log.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
 import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
@@ -31,6 +32,7 @@ export interface RunnerOptions {
   readonly maxDepth: number;
   readonly resultSeconds: number;
   readonly maxValueBytes: number;
+  readonly log: Logger;
 }
 
 /** Lease duration; another process may claim a run whose lease has expired. */

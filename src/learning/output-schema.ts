@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../base/json.ts";
+import { storableText } from "../base/storable.ts";
 
 /** The part of JSON Schema that can be learned from examples. */
 export type InferredSchema = {
@@ -14,6 +15,7 @@ const MAX_PROPERTIES = 100;
 const MAX_DEPTH = 8;
 const MAX_SAMPLED_ITEMS = 20;
 
+/** Infers the schema of a value, with keys as the database can store them: results may have any. */
 export function inferSchema(value: JsonValue, depth = 0): InferredSchema {
   if (value === null) return { type: "null" };
   if (typeof value !== "object") return { type: typeof value === "number" ? numberType(value) : typeof value };
@@ -25,11 +27,10 @@ export function inferSchema(value: JsonValue, depth = 0): InferredSchema {
   }
   const entries = Object.entries(value as Record<string, JsonValue>);
   if (entries.length > MAX_PROPERTIES) return { type: "object" };
-  return {
-    type: "object",
-    properties: Object.fromEntries(entries.map(([key, item]) => [key, inferSchema(item, depth + 1)])),
-    required: entries.map(([key]) => key).toSorted(),
-  };
+  const properties = Object.fromEntries(
+    entries.map(([key, item]) => [storableText(key), inferSchema(item, depth + 1)]),
+  );
+  return { type: "object", properties, required: Object.keys(properties).toSorted() };
 }
 
 /** Widens to a schema that accepts both; a property stays required only if both require it. Idempotent. */

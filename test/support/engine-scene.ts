@@ -94,6 +94,7 @@ export async function createEngineScene(
     maxDepth: 3,
     resultSeconds: 60,
     maxValueBytes: 1_000,
+    log,
     callTool: createProgramCalls({
       catalogue: tools,
       usage: { record: () => undefined },

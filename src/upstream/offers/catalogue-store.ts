@@ -6,6 +6,7 @@ import type { Scope } from "../../registry/scope.ts";
 import type { Db, Tx } from "../../db/client.ts";
 import type { EraVerdict } from "../connection/era-verdict.ts";
 import { contentHash } from "../../base/content-hash.ts";
+import { storableJson, toStorable } from "../../base/storable.ts";
 import { claimedEffect, type EffectClaims } from "../../permissions/effect.ts";
 import { cleanOffer, type Offer } from "./offer.ts";
 import { findVerdict, type Verdict } from "./review-store.ts";
@@ -77,7 +78,7 @@ export async function writeOffer(
   scope: Scope,
   { server, configHash, offer: offered, acceptsChanges }: NewOffer,
 ): Promise<ToolChange[]> {
-  const offer = JSON.parse(storableJson(offered)) as Offer;
+  const offer = toStorable(offered); // one description must not exclude a server
   return db.transaction().execute(async (tx) => {
     const row = { ...scope, server_id: server, config_hash: configHash, offer: JSON.stringify(offer) };
     await tx
@@ -96,14 +97,6 @@ export async function writeOffer(
       .execute();
     return writeTools(tx, scope, { server, offer, acceptsChanges });
   });
-}
-
-/** An unescaped backslash followed by a zero or a lone surrogate. */
-const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
-
-/** Replaces characters that PostgreSQL cannot store: one description must not exclude a server. */
-function storableJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNSTORABLE, "$1\uFFFD");
 }
 
 async function writeTools(
