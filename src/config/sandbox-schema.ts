@@ -24,11 +24,15 @@ export const sandboxSchema = z.strictObject({
   maxChildren: count
     .default(8)
     .describe("Concurrent programs; further ones are queued. Nested runs are counted separately."),
-  wallMs: count.default(30_000).describe("Wall-clock limit of a program, including the calls it awaits."),
+  wallMs: count
+    .default(30_000)
+    .describe("Wall-clock limit of a run, including the calls and capabilities it awaits; a request may lower it."),
   cpuMs: count.default(5_000).describe("CPU time limit of a program."),
   memoryMb: count.min(8).default(64).describe("Memory for a program's values."),
   maxRssMb: count.min(128).default(512).describe("Memory limit of the process that runs it; it is killed above."),
-  maxCalls: count.default(1_000).describe("Calls of tools and capabilities, and sleeps, in a run."),
+  maxCalls: count
+    .default(1_000)
+    .describe("Calls of tools and capabilities, and sleeps, in a run and the capabilities it calls."),
   maxParallelCalls: count.default(64).describe("Concurrent calls; further ones are queued."),
   maxArgumentBytes: count
     .max(4 * MB)

@@ -61,7 +61,7 @@ export const executeRequest = z.strictObject({
   visibility: z.enum(VISIBILITIES).optional(),
   options: z
     .strictObject({
-      timeout: z.number().positive().optional().describe("Seconds."),
+      timeout: z.number().positive().optional().describe("Seconds; sandbox.wallMs at most."),
       per_layer_validation: z.boolean().optional().describe("Stop after each layer of calls."),
       dry_run: z.boolean().optional().describe("Only say what would be called."),
       context_tags: tags.optional(),

@@ -6,6 +6,7 @@ import { OWNER } from "../registry/scope.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
 import { CallRefused } from "./ports.ts";
 import { Replay } from "./replay-journal.ts";
+import { RunBudget } from "./run-budget.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
@@ -67,6 +68,7 @@ function createScene(
     run,
     journal: new Journal(write, recorded),
     replay: new Replay(recorded),
+    budget: new RunBudget({ maxCalls: 10 }),
     tools,
     caller: { principal: OWNER, client: "test" },
     signal: new AbortController().signal,

@@ -1,15 +1,17 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { formatToolId } from "../catalogue/tool-id.ts";
 import { setTimeout as pause } from "node:timers/promises";
-import { withoutDatabaseText } from "../base/errors.ts";
+import { PmlError, withoutDatabaseText } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Effect } from "../permissions/effect.ts";
 import type { JudgedPlan } from "../permissions/plan.ts";
+import type { RunError } from "../contract/execute.ts";
 import type { CallEntry, CallTarget, Journal } from "./journal.ts";
 import { CallRefused, type CallTool, type RunCaller } from "./ports.ts";
 import type { Replay } from "./replay-journal.ts";
+import type { RunBudget } from "./run-budget.ts";
 import type { LogLine, Run } from "./run-store.ts";
-import type { CallAnswer, CallOutcome, CallSite, GuestCall, GuestError, RunHost } from "./worker-bridge.ts";
+import type { CallAnswer, CallOutcome, CallSite, GuestCall, RunHost } from "./worker-bridge.ts";
 
 /** Why a run stops in the middle and waits. */
 export type ParkReason =
@@ -33,6 +35,7 @@ export interface RunCallsOptions {
   readonly run: Run;
   readonly journal: Journal;
   readonly replay: Replay;
+  readonly budget: RunBudget;
   readonly tools: Catalogue;
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
@@ -45,7 +48,7 @@ export interface RunCallsOptions {
   readonly resolveAmbiguous: (call: CallEntry) => Promise<"repeat" | "give_up" | JudgedPlan>;
   /** Parks the run; calls under way stay unanswered. */
   readonly park: (reason: ParkReason) => void;
-  readonly fail: (error: GuestError) => void;
+  readonly fail: (error: RunError) => void;
 }
 
 /** Answers the calls of a running program: from the journal, or by making and journalling them. */
@@ -66,7 +69,7 @@ export class RunCalls implements RunHost {
 
   call(call: GuestCall): Promise<CallAnswer> {
     return this.#answer(call).catch((error: unknown) => {
-      if (!(error instanceof Stopped)) this.#options.fail(asGuestError(error));
+      if (!(error instanceof Stopped)) this.#options.fail(asRunError(error));
       return NEVER;
     });
   }
@@ -82,7 +85,8 @@ export class RunCalls implements RunHost {
   }
 
   async #answer(call: GuestCall): Promise<CallAnswer> {
-    const { replay, run, tools, newRunId } = this.#options;
+    const { replay, budget, run, tools, newRunId } = this.#options;
+    budget.takeCall();
     const target = targetOf(call, tools, newRunId);
     const { node, loop, args } = call;
     const known = replay.find({ node, loop, target, args });
@@ -293,9 +297,11 @@ function unknownOutcome(tool: string): CallRefused {
   return new CallRefused({ name: "ToolError", code: "outcome_unknown", message });
 }
 
-function asGuestError(thrown: unknown): GuestError {
+function asRunError(thrown: unknown): RunError {
   const error = withoutDatabaseText(thrown);
-  return error instanceof Error
-    ? { name: error.name, message: error.message }
-    : { name: "Error", message: String(error) };
+  if (error instanceof PmlError) {
+    const { code, message, hint } = error;
+    return { code, message, ...(hint === undefined ? {} : { hint }) };
+  }
+  return { code: "program_error", message: error instanceof Error ? error.message : String(error) };
 }

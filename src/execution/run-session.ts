@@ -5,11 +5,12 @@ import type { CapabilitySource } from "../registry/capability.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { DagFailure, executeDag, TooManyTasks } from "./dag-executor.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
+import type { RunBudget } from "./run-budget.ts";
 import type { Runnable } from "./programs.ts";
 import { Replay } from "./replay-journal.ts";
 import { type ParkReason, RunCalls, type RunCallsOptions } from "./run-calls.ts";
 import type { RunError } from "../contract/execute.ts";
-import type { LogLine, Run } from "./run-store.ts";
+import type { LogLine, Run, RunOptions } from "./run-store.ts";
 import type { GuestError, RunHost, RunLimits, RunOutcome, Sandbox } from "./worker-bridge.ts";
 
 /** Shared by all runs: each aborts two signals, and capturing a new stack would dominate the cost of ending a run. */
@@ -29,9 +30,10 @@ export interface RunSessionOptions {
   readonly write: (entries: readonly JournalEntry[]) => Promise<void>;
   readonly sandbox: Sandbox;
   readonly limits: RunLimits;
+  readonly budget: RunBudget;
   readonly depth: number;
   readonly signal: AbortSignal;
-  readonly calls: Omit<RunCallsOptions, "run" | "journal" | "replay" | "signal" | "park" | "fail">;
+  readonly calls: Omit<RunCallsOptions, "run" | "journal" | "replay" | "budget" | "signal" | "park" | "fail">;
 }
 
 export interface SessionResult {
@@ -55,6 +57,11 @@ export class RunSession {
     this.#options = options;
     this.run = options.run;
     this.journal = new Journal(options.write, options.recorded);
+  }
+
+  /** Shared with the run that this one is nested in. */
+  get budget(): RunBudget {
+    return this.#options.budget;
   }
 
   /** True if the run continues from a journal. */
@@ -102,9 +109,10 @@ export class RunSession {
       run,
       journal: this.journal,
       replay: new Replay(this.#options.recorded),
+      budget: this.budget,
       signal: this.#stop.signal,
       park: (reason) => this.park(reason),
-      fail: (error) => this.#end({ kind: "failed", error: toRunError(error) }),
+      fail: (error) => this.#end({ kind: "failed", error }),
     });
     try {
       const { ended, warnings } = await runBody(this.#options, calls, this.#stop.signal);
@@ -140,36 +148,57 @@ interface BodyResult {
 export async function runBody(options: BodyOptions, host: RunHost, signal: AbortSignal): Promise<BodyResult> {
   const { run, runnable } = options;
   const { body } = runnable;
-  if (body.kind === "code") return runCode(options, { program: body.program.instrumented, host, signal });
+  const { limits, warnings } = lowerWallTime(options.limits, run.options);
+  if (body.kind === "code") {
+    const result = await runCode({ ...options, limits }, { program: body.program.instrumented, host, signal });
+    return { ...result, warnings: [...warnings, ...result.warnings] };
+  }
   const work =
     body.kind === "dag"
-      ? executeDag(body.dag, { args: run.args, host, maxCalls: options.limits.maxCalls })
+      ? executeDag(body.dag, { args: run.args, host, maxCalls: limits.maxCalls })
       : delegate(body.source, run.args, host);
-  const stopped = new Promise<BodyResult["ended"]>((resolve) => {
-    signal.addEventListener("abort", () => resolve({ kind: "cancelled" }), { once: true });
-  });
-  const done = work.then(
-    (value): BodyResult["ended"] => ({ kind: "returned", value }),
-    (error: unknown): BodyResult["ended"] => ({ kind: "failed", error: describeFailure(error) }),
+  return { ended: await endInTime(work, limits, signal), warnings };
+}
+
+/** A request may only lower the limit, which is a person's. */
+function lowerWallTime(
+  limits: RunLimits,
+  { timeoutMs = limits.wallMs }: RunOptions,
+): { readonly limits: RunLimits; readonly warnings: readonly string[] } {
+  if (timeoutMs <= limits.wallMs) return { limits: { ...limits, wallMs: timeoutMs }, warnings: [] };
+  const seconds = limits.wallMs / 1000;
+  return { limits, warnings: [`options.timeout was lowered to ${seconds} seconds, the limit sandbox.wallMs`] };
+}
+
+/** Ends steps that no sandbox runs as it would: with the signal, or at the limit of time. */
+async function endInTime(
+  work: Promise<JsonValue>,
+  { wallMs }: RunLimits,
+  signal: AbortSignal,
+): Promise<BodyResult["ended"]> {
+  const first = Promise.withResolvers<BodyResult["ended"]>();
+  const cancel = (): void => first.resolve({ kind: "cancelled" });
+  const timer = setTimeout(() => first.resolve({ kind: "failed", error: tookTooLong(wallMs) }), wallMs);
+  signal.addEventListener("abort", cancel, { once: true });
+  work.then(
+    (value) => first.resolve({ kind: "returned", value }),
+    (error: unknown) => first.resolve({ kind: "failed", error: describeFailure(error) }),
   );
-  return { ended: await Promise.race([done, stopped]), warnings: [] };
+  try {
+    return await first.promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
 }
 
 async function runCode(
   { run, sandbox, limits, depth }: BodyOptions,
   { program, host, signal }: { program: InstrumentedProgram; host: RunHost; signal: AbortSignal },
 ): Promise<BodyResult> {
-  const { args, seed, startedMs, options } = run;
+  const { args, seed, startedMs } = run;
   const outcome = await sandbox.run(
-    {
-      code: program.code,
-      fileName: PROGRAM_FILE,
-      args,
-      seed,
-      startedAt: startedMs,
-      depth,
-      limits: options.timeoutMs === undefined ? limits : { ...limits, wallMs: options.timeoutMs },
-    },
+    { code: program.code, fileName: PROGRAM_FILE, args, seed, startedAt: startedMs, depth, limits },
     host,
     signal,
   );
@@ -217,6 +246,11 @@ function toRunError({ name, message, code }: GuestError): RunError {
     code: code ?? "program_error",
     message: code === undefined && name !== "Error" ? `${name}: ${message}` : message,
   };
+}
+
+function tookTooLong(wallMs: number): RunError {
+  const message = `The run took longer than ${wallMs.toLocaleString("en-US")} ms`;
+  return { code: "limit_exceeded", message, hint: "The limit is sandbox.wallMs." };
 }
 
 function describeFailure(thrown: unknown): RunError {

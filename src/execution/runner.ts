@@ -11,6 +11,7 @@ import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller } from "./ports.ts";
+import { RunBudget } from "./run-budget.ts";
 import { callerKey, type Programs, type Runnable } from "./programs.ts";
 import { openEntries, sealEntries, sealRun } from "./seal-run.ts";
 import type { RunError } from "../contract/execute.ts";
@@ -18,7 +19,7 @@ import { type CalledCapabilities, type CalledCapability, type EndedRun, RunMemor
 import type { NestedCall, ParkReason } from "./run-calls.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
-import { findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
+import { countNestedCalls, findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import type { Trace } from "./trace.ts";
 import type { RunLimits, Sandbox } from "./worker-bridge.ts";
 
@@ -85,6 +86,7 @@ export class Runner {
       recorded,
       sandbox,
       limits,
+      budget: await this.#budgetOf(progress),
       depth,
       signal,
       write: this.#createWriter(progress),
@@ -133,6 +135,13 @@ export class Runner {
     // A result without its secrets would be a different one.
     if (run.secrets.hide(ended.value) !== ended.value) return;
     await this.#cache.keep(run, runnable.capability, { args: run.args, value: ended.value });
+  }
+
+  /** Nested runs share the budget of the outermost one. */
+  async #budgetOf({ run, recorded, parent }: RunInProgress): Promise<RunBudget> {
+    if (parent !== undefined) return parent.budget;
+    const made = recorded.length === 0 ? 0 : await countNestedCalls(this.#options.db, run);
+    return new RunBudget(this.#options.limits, made);
   }
 
   #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {
