@@ -24,6 +24,7 @@ export const handover: TortureCase = {
 
 const CLIENTS = 4;
 const HANDOVER_LIMIT_MS = 60_000;
+const EXIT_LIMIT_MS = 5_000;
 const WORKING_MS = { least: 200, most: 1_200 };
 
 async function runHandover(folder: string, { rounds, seed, say }: CaseOptions): Promise<CaseOutcome> {
@@ -144,8 +145,9 @@ async function endDaemon(home: string, problems: string[]): Promise<void> {
   const before = findDaemons(home);
   if (before.length !== 1) problems.push(`${before.length} daemons are left, not one`);
   await runJson(["down"], { home });
-  const after = findDaemons(home);
-  if (after.length > 0) problems.push(`daemons are left after pml down: ${after.join(", ")}`);
+  // The process ends a moment after it has let go of the directory.
+  const isOver = until("the daemon has ended", () => findDaemons(home).length === 0, EXIT_LIMIT_MS);
+  await isOver.catch(() => problems.push(`daemons are left after pml down: ${findDaemons(home).join(", ")}`));
 }
 
 function sum(numbers: readonly number[]): number {
