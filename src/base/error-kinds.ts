@@ -228,6 +228,11 @@ export const ERRORS = {
     exit: EXIT.unreachable,
     meaning: "The daemon is of another version of PML than the command, and they do not understand each other.",
   },
+  daemon_unproven: {
+    id: "PML-E4007",
+    exit: EXIT.unreachable,
+    meaning: "Another process answers at the address of the daemon, or a daemon too old to prove itself.",
+  },
   port_taken: {
     id: "PML-E4003",
     exit: EXIT.failed,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { resolveHome } from "../config/environment.ts";
 import type { DaemonAddress } from "../daemon/daemon-file.ts";
-import { ensureDaemon, findDaemon } from "../daemon/start-daemon.ts";
+import { ensureDaemon, findDaemon, findStranger } from "../daemon/start-daemon.ts";
 import { PmlError } from "../base/errors.ts";
 import type { CommandOption, Input, OptionValues } from "./command.ts";
 import { withProgress } from "./progress.ts";
@@ -16,7 +16,7 @@ export async function reachDaemon({ options, terminal }: Input): Promise<DaemonA
   const home = resolveHome();
   const running = await findDaemon(home);
   if (running !== undefined) return running;
-  if (options["start"] === false) throw notRunning(home);
+  if (options["start"] === false) throw (await findStranger(home)) ?? notRunning(home);
   return withProgress("Starting PML", terminal.options.quiet, () =>
     ensureDaemon({ home, serveArguments: ["--exit-when-idle", ...configArguments(options)] }),
   );

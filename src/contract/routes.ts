@@ -400,6 +400,15 @@ const daemonRoutes = {
     summary: "Get this description",
     answer: document(jsonSchema),
   },
+  getProof: {
+    method: "GET",
+    path: `${API}/proof`,
+    summary: "Prove to a process of this PML_HOME that the daemon answers, before it sends a key",
+    access: "public",
+    query: z.object({ nonce: z.string().regex(/^[\w-]{43}$/) }),
+    answer: { kind: "text", mediaType: "text/plain" },
+    failures: { 400: "The nonce is missing, or not 32 bytes in base64url." },
+  },
   getHealth: {
     method: "GET",
     path: "/healthz",

@@ -5,22 +5,28 @@ import { expect, test } from "vitest";
 import { version } from "../base/package-info.ts";
 import { PmlError, toErrorReport } from "../base/errors.ts";
 import { routes } from "../contract/routes.ts";
-import { callDaemon, isAlive } from "./daemon-client.ts";
+import { callDaemon, probe } from "./daemon-client.ts";
 import type { DaemonAddress } from "./daemon-file.ts";
+import { proveDaemon } from "./daemon-proof.ts";
 
 interface FakeDaemon extends AsyncDisposable {
   readonly address: (version: string) => DaemonAddress;
 }
 
-/** Answers every request with this status and body. */
-async function startFake(status: number, body: unknown): Promise<FakeDaemon> {
-  const server = createServer((_request, response) => {
-    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+const shimSecret = "s".repeat(43);
+
+/** Proves itself, and answers every other request with this status and body. */
+async function startFake(status: number, body: unknown, secret = shimSecret): Promise<FakeDaemon> {
+  const server = createServer(({ url: target = "" }, response) => {
+    const nonce = new URL(target, url).searchParams.get("nonce");
+    if (nonce === null) response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    else response.setHeader("Content-Length", 43).end(proveDaemon(secret, { pid: 1, version, url }, nonce));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   return {
-    address: (of) => ({ pid: 1, version: of, url: `http://127.0.0.1:${port}`, token: "t" }),
+    address: (of) => ({ pid: 1, version: of, url, token: "t", shimSecret }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -30,10 +36,10 @@ async function startFake(status: number, body: unknown): Promise<FakeDaemon> {
 
 const notServed = { ok: false, error: toErrorReport(new PmlError("usage", "Nothing is served at GET /api/v1/status")) };
 
-test("a daemon without the route counts as alive, and calls say that it is of another version", async () => {
+test("a daemon without the route runs, and calls say that it is of another version", async () => {
   await using daemon = await startFake(404, notServed);
   const address = daemon.address("0.0.1");
-  expect(await isAlive(address)).toBe(true);
+  expect(await probe(address)).toBe("daemon");
   const error = await callDaemon(address, routes.listServers).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     code: "daemon_version",
@@ -43,10 +49,26 @@ test("a daemon without the route counts as alive, and calls say that it is of an
   });
 });
 
-test("another program on the port is no daemon", async () => {
-  await using other = await startFake(404, "not found");
-  expect(await isAlive(other.address(version))).toBe(false);
+test("a process with another secret, for another process or address, or to a client without the secret, proves nothing", async () => {
+  await using other = await startFake(200, {}, "o".repeat(43));
+  expect(await probe(other.address(version))).toBe("stranger");
+  await using daemon = await startFake(200, {});
+  const address = daemon.address(version);
+  expect(await probe({ ...address, pid: 2 })).toBe("stranger");
+  expect(await probe({ ...address, url: address.url.replace("127.0.0.1", "localhost") })).toBe("stranger");
+  expect(await probe({ ...address, shimSecret: undefined })).toBe("stranger");
 });
+
+test("nothing on the port is neither the daemon nor a stranger", async () => {
+  const { address } = await startAndClose();
+  expect(await probe(address)).toBe("none");
+  await expect(callDaemon(address, routes.listServers)).rejects.toMatchObject({ code: "daemon_unreachable" });
+});
+
+async function startAndClose(): Promise<{ address: DaemonAddress }> {
+  await using daemon = await startFake(200, {});
+  return { address: daemon.address(version) };
+}
 
 test("an answer of the same version is trusted, one of another version is checked", async () => {
   await using daemon = await startFake(200, { ok: true, data: { done: "soon" } });

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { Duplex } from "node:stream";
 import { fromErrorReport, PmlError } from "../base/errors.ts";
 import { version } from "../base/package-info.ts";
-import { httpFailure } from "../contract/error.ts";
+import type { httpFailure } from "../contract/error.ts";
 import {
   type Answered,
   type DataRoute,
@@ -13,28 +13,22 @@ import {
   type RouteRequest,
   type TextRoute,
 } from "../contract/route.ts";
-import { routes } from "../contract/routes.ts";
 import type { Received } from "../contract/wire.ts";
 import { SHIM_SECRET_HEADER, STDIO_PATH, STDIO_UPGRADE } from "../mcp/transport/stdio-bridge.ts";
 import type { DaemonAddress, PersonAddress } from "./daemon-file.ts";
+import { authorization, openProven, sendProven } from "./proven-connection.ts";
 
 const PROBE_LIMIT_MS = 2_000;
 
-/** Checks that this very daemon answers: another program on its port would not know the token. */
-export async function isAlive(address: DaemonAddress): Promise<boolean> {
+/** The process at the address of a daemon: the daemon itself, somebody else, or none that answers. */
+export type Listener = "daemon" | "stranger" | "none";
+
+export async function probe(address: DaemonAddress): Promise<Listener> {
   try {
-    const response = await fetch(new URL(routes.getStatus.path, address.url), {
-      headers: authorization(address),
-      signal: AbortSignal.timeout(PROBE_LIMIT_MS),
-    });
-    if (response.ok) {
-      await response.body?.cancel();
-      return true;
-    }
-    // a daemon of another version may not have the route, but it says so as PML does
-    return response.status === 404 && httpFailure.safeParse(await response.json()).success;
-  } catch {
-    return false; // refused, reset or too slow: not a daemon one could use
+    (await openProven(address, PROBE_LIMIT_MS)).destroy();
+    return "daemon";
+  } catch (error) {
+    return error instanceof PmlError ? "stranger" : "none"; // refused, reset or too slow
   }
 }
 
@@ -102,12 +96,9 @@ async function send(address: Sender, { method, decisionKey }: RouteContract, sen
   const proof = key === undefined ? {} : { [DECISION_KEY_HEADER]: key };
   const type = typeof body === "string" ? { "Content-Type": "application/json" } : {};
   try {
-    return await fetch(new URL(path, address.url), {
-      method,
-      headers: { ...type, ...headers, ...proof, ...authorization(address) },
-      ...(body === undefined ? {} : { body, duplex: "half" }),
-    });
+    return await sendProven(address, { path, method, headers: { ...type, ...headers, ...proof }, body });
   } catch (cause) {
+    if (cause instanceof PmlError) throw cause;
     throw new PmlError("daemon_unreachable", `The daemon at ${address.url} (pid ${address.pid}) does not answer`, {
       hint: "See what is there: pml status. Start it again: pml up",
       cause,
@@ -141,12 +132,14 @@ function otherVersion(address: DaemonAddress, { method, path }: RouteContract, p
 }
 
 /** Opens a raw connection that carries MCP as stdin and stdout would. The secret proves that a shim does. */
-export function openStdio(address: DaemonAddress, shimSecret?: string): Promise<Duplex> {
+export async function openStdio(address: DaemonAddress, shimSecret?: string): Promise<Duplex> {
   const proof = shimSecret === undefined ? {} : { [SHIM_SECRET_HEADER]: shimSecret };
+  const proven = await openProven(address, PROBE_LIMIT_MS);
   return new Promise((resolve, reject) => {
     const request = httpRequest(new URL(STDIO_PATH, address.url), {
       headers: { ...authorization(address), ...proof, Connection: "Upgrade", Upgrade: STDIO_UPGRADE },
       timeout: PROBE_LIMIT_MS,
+      createConnection: () => proven,
     });
     request.once("upgrade", (_response, socket, head) => {
       socket.setNoDelay(true);
@@ -162,8 +155,4 @@ export function openStdio(address: DaemonAddress, shimSecret?: string): Promise<
     request.once("error", reject);
     request.end();
   });
-}
-
-function authorization({ token }: DaemonAddress): Record<string, string> {
-  return { Authorization: `Bearer ${token}` };
 }

@@ -11,6 +11,8 @@ export interface DaemonInfo {
 
 export interface DaemonAddress extends DaemonInfo {
   readonly token: string;
+  /** The secret of this very daemon, by which it and its shims prove themselves; undefined: it cannot. */
+  readonly shimSecret: string | undefined;
 }
 
 /** The address for a person, who may decide. */
@@ -37,7 +39,8 @@ export function removeDaemonInfo(home: string): void {
 export function readDaemonAddress(home: string): DaemonAddress | undefined {
   try {
     const info = JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")) as DaemonInfo;
-    return { ...info, token: readFileSync(join(home, "token"), "utf8").trim() };
+    const token = readFileSync(join(home, "token"), "utf8").trim();
+    return { ...info, token, shimSecret: readShimSecret(home) };
   } catch {
     return undefined; // no daemon has run here, or its file is half written: none is known either way
   }
@@ -69,7 +72,7 @@ export function ensureDecisionKey(home: string): string {
 }
 
 /**
- * Writes the secret by which shims prove themselves to this very daemon process. It counts until the next daemon, and
+ * Writes the secret by which this very daemon process and its shims prove themselves to each other. It counts until the next daemon, and
  * stands in no configuration of a client.
  */
 export function writeShimSecret(home: string): string {
@@ -82,7 +85,8 @@ export function writeShimSecret(home: string): string {
 
 export function readShimSecret(home: string): string | undefined {
   try {
-    return readFileSync(shimSecretFile(home), "utf8").trim();
+    const secret = readFileSync(shimSecretFile(home), "utf8").trim();
+    return SECRET.test(secret) ? secret : undefined;
   } catch {
     return undefined; // the daemon is of an older version, or another user's
   }

@@ -30,6 +30,7 @@ import {
   writeDaemonInfo,
   writeShimSecret,
 } from "./daemon-file.ts";
+import { proveDaemon } from "./daemon-proof.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSecrets } from "../app/open-secrets.ts";
 import { secureHome } from "./secure-home.ts";
@@ -77,6 +78,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
       clients: () => describeClients(gateway, config.auth === undefined),
       metrics,
       decisionKey,
+      prove: (nonce) => proveDaemon(shimSecret, info, nonce),
       uploads: emptyUploads(config.home),
       status: async () => ({ ...info, home: config.home, clients: shims.count, ...(await describeApp(app)) }),
       names: () => reportNames(gateway.surface),
@@ -93,8 +95,7 @@ export async function runDaemon({ config, reload, exitWhenIdle, onReady, onLost 
   await using _endpoint = endpoint;
   await using _shims = shims;
   const info: DaemonInfo = { pid: process.pid, version, url: localUrl(host, server.port) };
-  app.logins.listenAt(info.url);
-  app.records.listenAt(info.url);
+  for (const part of [app.logins, app.records]) part.listenAt(info.url);
   writeDaemonInfo(config.home, info);
   using _file = { [Symbol.dispose]: () => removeDaemonInfo(config.home) };
   using _idle = exitWhenIdle ? activity.onIdle(config.daemon.idleMinutes, () => stop.resolve("idle")) : undefined;

@@ -9,7 +9,8 @@ import { tryFileLock } from "../base/file-lock.ts";
 import { packageRoot } from "../base/package-info.ts";
 import { secureHome } from "./secure-home.ts";
 import { type DaemonAddress, daemonLogFile, readDaemonAddress } from "./daemon-file.ts";
-import { isAlive } from "./daemon-client.ts";
+import { probe } from "./daemon-client.ts";
+import { notProven } from "./proven-connection.ts";
 
 /** The message of a background daemon to the process that started it. */
 export type StartReport = { readonly kind: "ready" } | { readonly kind: "failed"; readonly error: ErrorReport };
@@ -45,7 +46,13 @@ export async function ensureDaemon(options: StartOptions): Promise<DaemonAddress
 
 export async function findDaemon(home: string): Promise<DaemonAddress | undefined> {
   const address = readDaemonAddress(home);
-  return address !== undefined && (await isAlive(address)) ? address : undefined;
+  return address !== undefined && (await probe(address)) === "daemon" ? address : undefined;
+}
+
+/** Reports the process that answers at the address of the daemon and is not the daemon, or not of this version. */
+export async function findStranger(home: string): Promise<PmlError | undefined> {
+  const address = readDaemonAddress(home);
+  return address !== undefined && (await probe(address)) === "stranger" ? notProven(address) : undefined;
 }
 
 async function startDaemon({ home, serveArguments }: StartOptions): Promise<void> {
@@ -64,8 +71,11 @@ async function startDaemon({ home, serveArguments }: StartOptions): Promise<void
   ]);
   if (child.connected) child.disconnect();
   child.unref();
-  // Another owner may have started meanwhile, which is just as good.
-  if (report.kind === "failed" && report.error.code !== "store_busy") throw fromErrorReport(report.error);
+  if (report.kind === "ready") return;
+  if (report.error.code !== "store_busy") throw fromErrorReport(report.error);
+  // Another owner may have started meanwhile, which is just as good, unless it never proves itself.
+  const stranger = await findStranger(home);
+  if (stranger !== undefined && stranger.details["pid"] === report.error.details?.["pid"]) throw stranger;
 }
 
 function exitReport(home: string, how: unknown): StartReport {

@@ -3,7 +3,7 @@ import { EXIT, toErrorReport } from "../base/errors.ts";
 import { readLines, WholeLines } from "../base/lines.ts";
 import { GOODBYE } from "../mcp/transport/stdio-bridge.ts";
 import { openStdio } from "./daemon-client.ts";
-import { readDaemonAddress, readShimSecret } from "./daemon-file.ts";
+import { readDaemonAddress } from "./daemon-file.ts";
 import { failureLine, isAnswered, isRepeatable, PendingRequests } from "./pending-requests.ts";
 import { ensureDaemon } from "./start-daemon.ts";
 
@@ -113,7 +113,7 @@ class Shim {
     for (let attempt = 1; ; attempt += 1) {
       const address = await ensureDaemon(this.#options);
       try {
-        await this.#adopt(await openStdio(address, readShimSecret(this.#options.home)));
+        await this.#adopt(await openStdio(address, address.shimSecret));
         return;
       } catch (error) {
         if (attempt === ADOPTION_ATTEMPTS) throw error;

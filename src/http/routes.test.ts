@@ -17,6 +17,7 @@ test("the server has every route of the contract with its access, and besides it
     clients: unused,
     metrics: unused,
     decisionKey: unused,
+    prove: unused,
     uploads: "",
     status: unused,
     names: unused,

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { App } from "../app/app.ts";
 import type { GuardedRequest } from "../auth/caller.ts";
 import type { ResourceServer } from "../auth/resource-server.ts";
+import { PmlError, toErrorReport } from "../base/errors.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
 import { createCurationRoutes } from "./curation-routes.ts";
 import { createInboxRoutes } from "./inbox-routes.ts";
@@ -15,7 +16,7 @@ import type { Returned } from "../contract/route.ts";
 import { routes } from "../contract/routes.ts";
 import type { DaemonStatus, ImportResult } from "../contract/status.ts";
 import { type Route, sendDocument, sendJson } from "./http-server.ts";
-import { serveData, serveRaw } from "./serve-route.ts";
+import { readQuery, serveData, serveRaw } from "./serve-route.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRecordRoutes } from "./record-routes.ts";
 import { createRegistryRoutes } from "./registry-routes.ts";
@@ -34,6 +35,8 @@ export interface RouteOptions {
   readonly clients: () => Returned<typeof routes.listClients>;
   readonly metrics: Metrics;
   readonly decisionKey: DecisionKey;
+  /** Computes the proof that this daemon answers. */
+  readonly prove: (nonce: string) => string;
   /** The folder of uploads that are not checked yet; a start removes the leftovers of a killed daemon. */
   readonly uploads: string;
   readonly status: () => Promise<DaemonStatus>;
@@ -87,8 +90,9 @@ function createDaemonRoutes(options: RouteOptions): Route[] {
   ];
 }
 
-function createProbeRoutes({ app, metrics }: RouteOptions): Route[] {
+function createProbeRoutes({ app, metrics, prove }: RouteOptions): Route[] {
   return [
+    serveRaw(routes.getProof, async (request, response) => answerProof(prove, request, response)),
     serveRaw(routes.getHealth, async (_request, response) =>
       sendDocument(response, routes.getHealth, { status: "ok" }),
     ),
@@ -108,6 +112,17 @@ function metadataRoutes(resourceServer: ResourceServer | undefined): Route[] {
     access: "public",
     handle: async (_request, response) => sendJson(response, 200, metadata),
   }));
+}
+
+function answerProof(prove: RouteOptions["prove"], request: IncomingMessage, response: ServerResponse): void {
+  const query = routes.getProof.query.safeParse(readQuery(request));
+  if (!query.success) {
+    const error = new PmlError("usage", "The nonce is missing, or not 32 bytes in base64url");
+    sendJson(response, 400, { ok: false, error: toErrorReport(error) });
+    return;
+  }
+  const proof = prove(query.data.nonce);
+  response.writeHead(200, { "Content-Type": "text/plain", "Content-Length": proof.length }).end(proof);
 }
 
 async function answerReady(app: App, response: ServerResponse): Promise<void> {

@@ -222,6 +222,8 @@ test("every route answers as the contract declares, failures included", { timeou
   await walk.route("suggestNames", { body: {} });
   await walk.route("applySureNames", { body: { dryRun: true, minConfidence: 0.5 } });
   await walk.route("decideNames", { body: { renames: [{ id: "no:such", name: "util:x" }], rejects: ["util:read"] } });
+  await walk.route("getProof", { query: { nonce: "n".repeat(43) } });
+  await walk.route("getProof", { query: { nonce: "short" }, status: 400 });
   for (const name of ["getStatus", "getIndex", "backUp", "getHealth", "getReadiness", "getMetrics"] as const)
     await walk.route(name);
   expect(await walk.route("getOpenApi")).toMatchObject({ openapi: "3.1.0" });

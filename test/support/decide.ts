@@ -1,14 +1,14 @@
 /** Decides for the person of a PML_HOME, over the routes that the page and the command line use. */
 import type { Answered } from "../../src/contract/route.ts";
 import { routes } from "../../src/contract/routes.ts";
-import { callDaemon, isAlive } from "../../src/daemon/daemon-client.ts";
+import { callDaemon, probe } from "../../src/daemon/daemon-client.ts";
 import { type PersonAddress, readPersonAddress } from "../../src/daemon/daemon-file.ts";
 import { runJson } from "./pml.ts";
 
 /** The address with the decision key; starts a daemon where none runs. */
 export async function reachAsPerson(home: string): Promise<PersonAddress> {
   const known = readPersonAddress(home);
-  if (known !== undefined && (await isAlive(known))) return known;
+  if (known !== undefined && (await probe(known)) === "daemon") return known;
   await runJson(["up"], { home });
   const address = readPersonAddress(home);
   if (address === undefined) throw new Error(`no daemon runs in ${home}`);

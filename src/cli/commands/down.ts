@@ -2,7 +2,7 @@ import { routes } from "../../contract/routes.ts";
 import { resolveHome } from "../../config/environment.ts";
 import { callDaemon } from "../../daemon/daemon-client.ts";
 import { type DaemonAddress, readDaemonAddress } from "../../daemon/daemon-file.ts";
-import { findDaemon } from "../../daemon/start-daemon.ts";
+import { findDaemon, findStranger } from "../../daemon/start-daemon.ts";
 import { isOwned } from "../../db/owner-lock.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Answer, Command } from "../command.ts";
@@ -18,6 +18,8 @@ export const down: Command = {
   async run({ terminal }): Promise<Answer> {
     const home = resolveHome();
     const daemon = await findDaemon(home);
+    const stranger = daemon === undefined && isOwned(home) ? await findStranger(home) : undefined;
+    if (stranger !== undefined) throw stranger;
     if (daemon === undefined) return { data: { stopped: false }, text: "PML was not running" };
     await stop(daemon);
     await withProgress("Stopping PML", terminal.options.quiet, async () => {
