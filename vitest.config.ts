@@ -16,7 +16,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["src/**/*.test.ts", "lib/**/*.test.ts", "scripts/**/*.test.ts"] },
+        test: { name: "unit", include: ["{src,lib,scripts,bench}/**/*.test.ts"] },
       },
       {
         extends: true,
