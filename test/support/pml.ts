@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../src/base/package-info.ts";
+import { cacheFolder } from "./cache-folder.ts";
 
 export const PML = join(packageRoot, "bin", "pml.js");
 
@@ -23,7 +24,9 @@ export interface PmlOptions {
 /** The environment of a test: isolated from the tester's own PML, without servers other than the configured ones. */
 export function testEnvironment({ home, env = {} }: PmlOptions): Record<string, string> {
   const config = existsSync(join(home, "pml.json")) ? {} : { PML_CONFIG: join(import.meta.dirname, "no-servers.json") };
-  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...config, ...env };
+  // tests share compiled code, which would otherwise be written into each HOME
+  const cache = { XDG_CACHE_HOME: cacheFolder("compiled") };
+  return { PATH: process.env["PATH"] ?? "", HOME: home, PML_HOME: home, PML_PORT: "0", ...cache, ...config, ...env };
 }
 
 export function spawnPml(args: readonly string[], options: PmlOptions): ChildProcess {
