@@ -3,6 +3,8 @@ import { analyseProgram } from "../src/analysis/analyse-program.ts";
 import type { ToolCatalogue } from "../src/analysis/structure.ts";
 import { Random } from "../test/support/random.ts";
 import { behaviourOf, type GoldTask } from "./generalise/gold-task.ts";
+import { openScene } from "./discovery/scene.ts";
+import { measureRanking, RANKING, readTauTools } from "./generalise/ranking.ts";
 import { readTauTasks } from "./generalise/tau-world.ts";
 import { writeProgram } from "./generalise/write-program.ts";
 import type { Benchmark, BenchSession } from "./support/benchmark.ts";
@@ -16,13 +18,18 @@ const nothingKnown: ToolCatalogue = { findTool: () => undefined };
 /** Compares what counts as the same program, over tasks written down by agents in styles of their own. */
 export const generalise: Benchmark = {
   title: "memory that generalises",
-  columns: [HASH, KEY],
+  columns: [HASH, KEY, RANKING],
   async run(session) {
     if (session.data === undefined) {
       session.note("Not measured: name a checkout of tau-bench with --data.");
       return;
     }
-    for (const [name, tasks] of readTauTasks(session.data)) measureIdentity(name, tasks, session);
+    await using scene = await openScene();
+    for (const [name, tasks] of readTauTasks(session.data)) {
+      measureIdentity(name, tasks, session);
+      const tools = readTauTools(session.data, name.includes("airline") ? "airline" : "retail");
+      await measureRanking(scene, { name, tasks, tools }, session);
+    }
   },
 };
 

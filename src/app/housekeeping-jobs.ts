@@ -15,8 +15,8 @@ interface JobParts {
   readonly backup: () => Promise<unknown>;
 }
 
-/** Per tool and capability; search uses a few of them. */
-const INTENTS_KEPT = 50;
+/** Search uses a few intents of a tool, and all that memory holds of a capability. */
+const INTENTS_KEPT = { tool: 50, capability: 500 };
 /** A vector that is still needed is computed again, within minutes. */
 const VECTOR_DAYS = 180;
 

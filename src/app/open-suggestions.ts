@@ -37,7 +37,6 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
   const suggest = createSuggest({
     findTool: (id) => tools.findById(id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
-    nearness: (text, others) => discovery.nearness(text, others),
     readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
     readOutputSchemas: (ids) => readOutputSchemas(db, scope, ids),
     readEdges: (ids) => readEdges(db, scope, ids),

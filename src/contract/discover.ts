@@ -32,6 +32,7 @@ const why = z.object({
   words: evidence.optional(),
   meaning: evidence.optional(),
   name: evidence.optional(),
+  intents: evidence.optional(),
   record: evidence.optional(),
   context: evidence.optional(),
   graph: evidence.optional(),

@@ -26,6 +26,7 @@ const capabilitySuggestion = z.object({
   usageCount: count,
   successRate: z.number().nullable().describe("null before the first use."),
   outputSchema: jsonSchema.optional().describe("Learned from its results."),
+  variants: count.optional().describe("Capabilities that do the same, this one included."),
   dominantPath: texts.optional().describe("The way most of its runs went."),
 });
 

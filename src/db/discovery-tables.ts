@@ -27,4 +27,5 @@ export interface DiscoveryIntentTable {
   intent: string;
   uses: Defaulted<number>;
   changed_at: Defaulted<Date>;
+  learned_at: Defaulted<Date>;
 }

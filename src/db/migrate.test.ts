@@ -38,6 +38,7 @@ test("released migrations are never edited", () => {
       "0015_imports.sql": "77b61afd354f3e4d",
       "0016_bindings.sql": "bfbfbafac0b6f24a",
       "0017_authors.sql": "34112eab0b9fee6e",
+      "0018_intent_order.sql": "69744135348aa5e4",
     }
   `);
 });

@@ -82,6 +82,9 @@ export interface CapabilityDocumentRow {
   readonly parameters: JsonSchema;
   /** Owner of a private document, empty for one without a creator; undefined if everyone in the scope may see it. */
   readonly owner: string | undefined;
+  readonly version: number;
+  /** Shared by capabilities that do the same; undefined for one on its own. */
+  readonly group: string | undefined;
 }
 
 /** Lists active capabilities of the project and those the organisation shares. */
@@ -94,8 +97,11 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     tags: string[];
     parameters_schema: JsonSchema | null;
     owner: string | null;
+    version: number;
+    group_id: string | null;
   }>`
     SELECT r.id, r.display_name, r.namespace, ${SHOWN_DESCRIPTION} AS description, r.tags, v.parameters_schema,
+      r.version, to_jsonb(r)->>'group_id' AS group_id,
       CASE WHEN r.visibility = 'private' THEN coalesce(r.created_by::text, '') END AS owner
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
@@ -109,6 +115,8 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     tags: showTags(row.tags),
     parameters: row.parameters_schema ?? {},
     owner: row.owner ?? undefined,
+    version: row.version,
+    group: row.group_id ?? undefined,
   }));
 }
 

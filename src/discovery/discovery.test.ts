@@ -158,7 +158,6 @@ function suggesting(db: Db, discovery: Discovery): Suggest {
   return createSuggest({
     findTool: (id) => tools.find((tool) => tool.id === id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
-    nearness: (text, others) => discovery.nearness(text, others),
     readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
     readOutputSchemas: () => Promise.resolve(new Map()),
     readEdges: (ids) => readEdges(db, scope, ids),

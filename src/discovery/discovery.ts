@@ -9,6 +9,7 @@ import type { Embedder } from "./embedding/embedder.ts";
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
 import { VectorCache } from "./embedding/vector-cache.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
+import { toRecalled } from "./recall/order-recalled.ts";
 import { ScopeIndex } from "./scope-index.ts";
 import type { SearchAnswer, SearchDocument, SearchOptions, SearchTier } from "./search.ts";
 import type { SearchPool } from "./search-pool.ts";
@@ -77,17 +78,21 @@ export class Discovery implements AsyncDisposable {
     const { tier, vectors } = await this.#embedQuery(pool, { text, clauses, mission });
     const recordOf = (id: string): ReturnType<ScopeIndex["recordOf"]> => index.recordOf(id);
     const { usedWith } = index;
-    const ranked = pool.rank({ text, tier, vectors, clauses, accept, contextTags, recordOf, usedWith, limit });
-    return { ranked, searched: pool.size, tier };
-  }
-
-  /** Cosines of a text with others by word vectors, so that they do not depend on a model; 0 without the table. */
-  nearness(text: string, others: readonly string[]): number[] {
-    const { lite, wordpiece } = this.#language;
-    if (lite === undefined) return others.map(() => 0);
-    const embed = (each: string): Float32Array => lite.embed(wordpiece.cut(each, MAX_QUERY_PIECES));
-    const own = embed(text);
-    return others.map((other) => embed(other).reduce((sum, value, at) => sum + value * (own[at] ?? 0), 0));
+    const recollections = index.recall(principal, text);
+    const recalled = toRecalled(recollections);
+    const ranked = pool.rank({
+      text,
+      tier,
+      vectors,
+      clauses,
+      accept,
+      contextTags,
+      recordOf,
+      usedWith,
+      recalled,
+      limit,
+    });
+    return { ranked, searched: pool.size, tier, recollections };
   }
 
   /** Loads the index and starts to embed documents without a vector. */

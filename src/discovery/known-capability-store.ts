@@ -10,7 +10,7 @@ import type { Tally } from "./track-record.ts";
 import { SHOWN_DESCRIPTION } from "../registry/record-store.ts";
 import { showDescription } from "../registry/record-texts.ts";
 
-/** A capability with its statistics and past intents, for suggestions. */
+/** A capability with its statistics, for suggestions. */
 export interface KnownCapability {
   readonly id: string;
   readonly name: string;
@@ -28,11 +28,7 @@ export interface KnownCapability {
   readonly structure: StaticStructure;
   /** The most frequent path of its runs. */
   readonly dominantPath: readonly string[] | undefined;
-  /** Past intents, latest first. */
-  readonly intents: readonly string[];
 }
-
-const INTENTS_KEPT = 20;
 
 export async function readKnownCapabilities(
   db: Db,
@@ -54,15 +50,11 @@ export async function readKnownCapabilities(
     successes: number | null;
     output: JsonSchema | null;
     path: string[] | null;
-    intents: string[];
   }>`
     SELECT r.id, r.display_name, ${foreignAuthor({ principal })} AS author, ${SHOWN_DESCRIPTION} AS description, v.parameters_schema, v.tools_used, v.structure, s.usage_count, s.success_count,
       t.uses, t.successes, o.schema AS output,
       (SELECT path FROM capability_path p WHERE p.org = r.org AND p.record_id = r.id AND p.version = r.version
-        ORDER BY count DESC, path_key LIMIT 1) AS path,
-      ARRAY(SELECT i.intent FROM discovery_intent i
-        WHERE i.org = r.org AND i.project = ${project} AND i.subject = ${CAPABILITY_PREFIX} || r.id::text
-        ORDER BY i.changed_at DESC LIMIT ${INTENTS_KEPT}) AS intents
+        ORDER BY count DESC, path_key LIMIT 1) AS path
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version
     LEFT JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
@@ -83,6 +75,5 @@ export async function readKnownCapabilities(
     outputSchema: row.output ?? undefined,
     structure: row.structure,
     dominantPath: row.path ?? undefined,
-    intents: [...new Set([...(row.description === null ? [] : [row.description]), ...row.intents])],
   }));
 }

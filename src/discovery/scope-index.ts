@@ -14,6 +14,7 @@ import { describeParameters, MAX_DOCUMENT_PIECES, toEmbeddedText } from "./docum
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
 import { type KeyedText, keyText, type VectorCache } from "./embedding/vector-cache.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
+import { CapabilityMemory, type Recollection, type View } from "./recall/capability-memory.ts";
 import { learnedVector, MAX_INTENTS, typicalIntent } from "./learned-vector.ts";
 import type { SearchDocument } from "./search.ts";
 import { type PreparedDocument, SearchPool, type VectorTier } from "./search-pool.ts";
@@ -63,6 +64,8 @@ export class ScopeIndex {
   readonly #liteIntents = new Map<string, Float32Array>();
   /** Documents that wait for a text's vector, by its key. */
   readonly #awaiting = new Map<string, Set<string>>();
+  /** Undefined without word vectors. */
+  readonly #memory: CapabilityMemory | undefined;
   #tools: readonly SearchDocument[] | undefined;
   #version = -1;
   #readAt: Date | undefined;
@@ -70,6 +73,9 @@ export class ScopeIndex {
 
   constructor(options: ScopeIndexOptions) {
     this.#options = options;
+    const { db, scope, wordpiece, lite } = options;
+    const toolText = (id: string): string | undefined => this.#entries.get(id)?.text.text;
+    this.#memory = lite && new CapabilityMemory({ db, scope, wordpiece, lite, toolText });
   }
 
   /** Applies changes from the database; concurrent calls share one refresh. */
@@ -89,9 +95,28 @@ export class ScopeIndex {
     return (id) => sharesOf(this.#pairs, id, this.#records.get(id)?.total.uses ?? 0);
   }
 
+  /** Evidence from past intents about each capability that a principal may see. */
+  recall(principal: string | undefined, intent: string): ReadonlyMap<string, Recollection> {
+    const found = this.#memory?.recall(intent, this.#viewOf(principal)) ?? [];
+    return new Map(found.map((each) => [each.id, each]));
+  }
+
+  #viewOf(principal: string | undefined): View {
+    const key = this.#keyOf(principal);
+    const includes = (id: string): boolean => {
+      const entry = this.#entries.get(id);
+      return entry !== undefined && isIn(entry, key);
+    };
+    return { key, includes };
+  }
+
+  #keyOf(principal: string | undefined): string {
+    return principal === undefined ? EVERYTHING : this.#owners.has(principal) ? principal : SHARED;
+  }
+
   /** Pool of the documents a principal may see. */
   poolOf(principal: string | undefined): SearchPool {
-    const key = principal === undefined ? EVERYTHING : this.#owners.has(principal) ? principal : SHARED;
+    const key = this.#keyOf(principal);
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
     const pool = new SearchPool();
@@ -122,10 +147,11 @@ export class ScopeIndex {
         ...current.map((document) => ({ document, owner: undefined })),
         ...rows.map((row) => ({ document: describeCapability(row), owner: row.owner })),
       ]);
+      await this.#memory?.refresh(rows.map((row) => ({ ...row, id: formatCapabilityId(row.id) })));
       this.#tools = current;
       this.#version = changes.version;
       this.#relearn();
-    }
+    } else await this.#memory?.refresh(undefined);
     this.#learn(changes);
     this.#readAt = changes.readAt;
   }

@@ -8,6 +8,7 @@ import { toQueryWords } from "./query.ts";
 import type { Evidence, Ranked, SearchDocument, SearchTier } from "./search.ts";
 import { type Candidate, Shortlist } from "./shortlist.ts";
 import { measureSpread, type Spread, standardise } from "./spread.ts";
+import { orderRecalled, type Recalled } from "./recall/order-recalled.ts";
 import { judge, type TrackRecord } from "./track-record.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -33,6 +34,8 @@ export interface RankRequest {
   readonly recordOf: (id: string) => TrackRecord | undefined;
   /** Undefined if no joint use is known. */
   readonly usedWith?: UsedWith | undefined;
+  /** Evidence from past intents, for capabilities. */
+  readonly recalled?: Recalled | undefined;
   readonly limit: number;
 }
 
@@ -49,6 +52,8 @@ const CLAUSE_SHARE = 0.3;
 const RECORD_WEIGHT = 0.3;
 const CONTEXT_WEIGHT = 0.6;
 const NAMED_POINTS = 3;
+/** Candidates considered at least, so that the order by past intents can bring up what is behind the limit. */
+const FEWEST_ORDERED = 50;
 /** Upper bound of the points from record and context. */
 const MAX_STANDING = 0.5;
 /** Number of top candidates whose prerequisites and companions count. */
@@ -199,7 +204,7 @@ export class SearchPool {
     const named = new Set(givenKeys(request.text).flatMap((key) => [...(this.#names.get(key) ?? [])]));
     const { fit, weigh } = this.#createScorers(channels, named, request);
     const leaders = new Shortlist(LEADERS);
-    const accepted = new Shortlist(request.limit);
+    const accepted = new Shortlist(Math.max(request.limit, FEWEST_ORDERED));
     for (const slot of slots) {
       if (lexical[slot] === 0 && cosine[slot] === 0 && !named.has(slot)) continue;
       // skips candidates that record and context cannot lift onto either list
@@ -215,20 +220,22 @@ export class SearchPool {
   #createScorers(
     { lexical, cosine, spreads }: ChannelScores,
     named: ReadonlySet<number>,
-    { tier, vectors, contextTags, recordOf }: RankRequest,
+    { tier, vectors, contextTags, recordOf, recalled }: RankRequest,
   ): Scorers {
     const shift = vectors.length > 1 ? CLAUSES_SHIFT : 0;
     const weights = { words: WEIGHTS[tier].words - shift, meaning: WEIGHTS[tier].meaning + shift };
     const words = (slot: number): number => weights.words * standardise(lexical[slot] as number, spreads.words);
     const meaning = (slot: number): number => weights.meaning * standardise(cosine[slot] as number, spreads.meaning);
     const name = (slot: number): number => (named.has(slot) ? NAMED_POINTS : 0);
-    const fit = (slot: number): number => words(slot) + meaning(slot) + name(slot);
+    const intents = (slot: number): number => recalled?.pointsOf((this.#documents[slot] as SearchDocument).id) ?? 0;
+    const fit = (slot: number): number => words(slot) + meaning(slot) + name(slot) + intents(slot);
     const weigh = (slot: number): Candidate => {
       const document = this.#documents[slot] as SearchDocument;
       const standing = judge(recordOf(document.id), contextTags);
       const record = RECORD_WEIGHT * standing.record;
       const context = CONTEXT_WEIGHT * standing.context;
-      const parts = { words: words(slot), meaning: meaning(slot), name: name(slot), record, context, graph: 0 };
+      const fits = { words: words(slot), meaning: meaning(slot), name: name(slot), intents: intents(slot) };
+      const parts = { ...fits, record, context, graph: 0 };
       return { slot, document, parts, total: fit(slot) + record + context, standing };
     };
     return { fit, weigh };
@@ -265,7 +272,7 @@ export class SearchPool {
     const { lexical, cosine, query, spreads } = channels;
     const [mostWords, bestCosine] = [spreads.words.most, spreads.meaning.most];
     let last = 1;
-    return best.map(({ slot, document, parts, total, standing, connection = "" }): Ranked => {
+    const scores = best.map(({ slot, parts, total }): number => {
       const probable = calibrate(request.tier, {
         cosine: cosine[slot] as number,
         bestCosine,
@@ -273,11 +280,14 @@ export class SearchPool {
         lexicalShare: mostWords === 0 ? 0 : (lexical[slot] as number) / mostWords,
       });
       last = Math.min(last, parts.name > 0 ? Math.max(probable, NAMED_SCORE) : probable);
-      const score = Math.round(last * 1000) / 1000;
+      return Math.round(last * 1000) / 1000;
+    });
+    const ordered = orderRecalled(best, request.recalled).slice(0, request.limit);
+    return ordered.map(({ slot, document, parts, standing, connection = "" }, place): Ranked => {
       const index = this.#index;
       return {
         document,
-        score,
+        score: scores[place] as number,
         warnings: standing.warnings,
         // lazy: most ranked documents are never shown
         get why() {
@@ -285,6 +295,7 @@ export class SearchPool {
             words: explainWords(query, (word) => index.fieldsOf(slot, word)),
             meaning: explainMeaning(request.tier, cosine[slot] as number),
             name: parts.name > 0 ? "the query names it" : "",
+            intents: request.recalled?.explain(document.id) ?? "",
             graph: connection,
             ...explainStanding(request.recordOf(document.id), request.contextTags),
           };

@@ -1,3 +1,5 @@
+import type { Recollection } from "./recall/capability-memory.ts";
+
 /** A tool of a server, a learned capability, or a skill. */
 type SearchKind = "tool" | "capability" | "skill";
 
@@ -20,7 +22,7 @@ export interface SearchDocument {
 }
 
 /** Kinds of evidence in a score. */
-export type Evidence = "words" | "meaning" | "name" | "record" | "context" | "graph";
+export type Evidence = "words" | "meaning" | "name" | "intents" | "record" | "context" | "graph";
 
 export interface EvidencePart {
   /** Contribution to the ranking, in standard deviations over all candidates. */
@@ -58,6 +60,8 @@ export interface SearchAnswer {
   /** Number of documents considered. */
   readonly searched: number;
   readonly tier: SearchTier;
+  /** Evidence from past intents about each visible capability, by id. */
+  readonly recollections: ReadonlyMap<string, Recollection>;
 }
 
 /** Searches everything that one viewer may see. */

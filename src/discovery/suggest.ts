@@ -1,4 +1,4 @@
-import { formatCallName, recordIdsIn } from "../catalogue/tool-id.ts";
+import { formatCallName, formatCapabilityId, recordIdsIn } from "../catalogue/tool-id.ts";
 import { predictRun, suggestDag, type SuggestedDag } from "../learning/dag-suggester.ts";
 import { declareCapability, declareTool } from "../learning/declaration.ts";
 import type { EdgeStatistics } from "../learning/edge-store.ts";
@@ -6,7 +6,7 @@ import { createProvidesEdges } from "../learning/provides-edge-calculator.ts";
 import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { withoutUndefined } from "../base/without-undefined.ts";
 import { intentConfidence } from "./intent-confidence.ts";
-import type { Ranked, Search } from "./search.ts";
+import type { Ranked, Search, SearchAnswer } from "./search.ts";
 import type { KnownCapability } from "./known-capability-store.ts";
 import { smoothedRate } from "./track-record.ts";
 
@@ -24,11 +24,13 @@ type ToolSuggestion = SuggestedTool & {
   readonly declaration: string;
 };
 
-type CapabilitySuggestion = Omit<KnownCapability, "intents" | "structure" | "successCount" | "observed"> & {
+type CapabilitySuggestion = Omit<KnownCapability, "structure" | "successCount" | "observed"> & {
   readonly callName: string;
   readonly score: number;
   readonly declaration: string;
   readonly successRate: number | null;
+  /** Capabilities that do the same, this one included; left out where it is the only one. */
+  readonly variants?: number;
 };
 
 interface SuggestionReport {
@@ -63,8 +65,6 @@ export type Suggest = (request: SuggestionRequest) => Promise<Suggestions>;
 
 export interface SuggestSources {
   readonly searchFor: (principal: string | undefined) => Search;
-  /** Cosines of a text with others. */
-  readonly nearness: (text: string, others: readonly string[]) => readonly number[];
   readonly findTool: (id: string) => SuggestedTool | undefined;
   readonly readCapabilities: (
     principal: string | undefined,
@@ -94,7 +94,7 @@ export function createSuggest(sources: SuggestSources): Suggest {
       search(intent, { ...options, accept: ({ kind }) => kind === "capability" }),
     ]);
     const tools = await describeTools(sources, foundTools.ranked);
-    const capabilities = await rankCapabilities(sources, request, foundCapabilities.ranked);
+    const capabilities = await rankCapabilities(sources, request.principal, foundCapabilities);
     const [best] = capabilities;
     const suggestedDag = await suggestPlan(sources, { tools, best, given: given ?? {} });
     const problem = given === undefined ? "" : whyNot(best, given, sources.runAbove);
@@ -142,36 +142,38 @@ async function findTools(sources: SuggestSources, ids: readonly string[]): Promi
 interface RankedCapability {
   readonly known: KnownCapability;
   readonly score: number;
+  readonly variants: number;
 }
 
-/** Ranks by similarity to past intents, which predicts better than any description. */
+/** Keeps the best capability of each group. Capabilities of one group are no rivals: whichever runs does the same. */
 async function rankCapabilities(
   sources: SuggestSources,
-  { intent, principal }: SuggestionRequest,
-  ranked: readonly Ranked[],
+  principal: string | undefined,
+  { ranked, recollections }: SearchAnswer,
 ): Promise<RankedCapability[]> {
-  const known = await sources.readCapabilities(principal, recordIdsIn(ranked.map(({ document }) => document.id)));
-  const near = known.map((each) => ({
-    known: each,
-    nearness: Math.max(0, ...sources.nearness(intent, each.intents)),
-  }));
-  return near
-    .map((each) => {
-      const rivals = near.filter((other) => other !== each).map(({ nearness }) => nearness);
-      const signals = { nearness: each.nearness, nextNearness: Math.max(0, ...rivals), pool: known.length };
-      return { known: each.known, score: intentConfidence(signals) };
-    })
-    .toSorted((a, b) => b.score - a.score || b.known.observed.uses - a.known.observed.uses);
+  const found = ranked.flatMap(({ document }) => recollections.get(document.id) ?? []);
+  const known = await sources.readCapabilities(principal, recordIdsIn(found.map(({ id }) => id)));
+  const byId = new Map(known.map((each) => [formatCapabilityId(each.id), each]));
+  const groups = [...Map.groupBy(found, ({ group }) => group).values()];
+  const nearest = groups.map((group) => Math.max(...group.map(({ nearness }) => nearness)));
+  return groups.flatMap((group, place) => {
+    const best = byId.get(group[0]?.id ?? "");
+    if (best === undefined) return [];
+    const nextNearness = Math.max(0, ...nearest.filter((_, other) => other !== place));
+    const signals = { nearness: nearest[place] as number, nextNearness, pool: groups.length };
+    return [{ known: best, score: intentConfidence(signals), variants: group.length }];
+  });
 }
 
-function presentCapability({ known, score }: RankedCapability): CapabilitySuggestion {
-  const { intents: _asEvidence, structure: _inThePlan, observed: _inTheScore, successCount, ...shown } = known;
+function presentCapability({ known, score, variants }: RankedCapability): CapabilitySuggestion {
+  const { structure: _inThePlan, observed: _inTheScore, successCount, ...shown } = known;
   return {
     ...shown,
     callName: formatCallName(known.name),
     score,
     successRate: known.usageCount === 0 ? null : successCount / known.usageCount,
     declaration: declareCapability(known.name, { inputSchema: known.parameters, outputSchema: known.outputSchema }),
+    ...(variants > 1 ? { variants } : {}),
   };
 }
 

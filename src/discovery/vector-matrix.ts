@@ -34,6 +34,12 @@ export class VectorMatrix {
     this.#rows = Math.max(this.#rows, slot + 1);
   }
 
+  get(slot: number): Float32Array {
+    const row = new Int8Array(this.#memory.buffer, this.#rowAt(slot), this.#dimensions);
+    const scale = this.#scales[slot] ?? 0;
+    return Float32Array.from(row, (value) => value * scale);
+  }
+
   /** Writes the cosine of every slot; 0 for slots without a vector. */
   compare(query: Float32Array, cosines: Float64Array): void {
     if (this.#rows === 0) return;

@@ -7,6 +7,7 @@ import { normalise } from "../../src/discovery/embedding/encoder/unit-vector.ts"
 import { tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "../../src/discovery/embedding/wordpiece.ts";
+import type { ProgramCall } from "../../src/discovery/recall/call-labels.ts";
 import type { SearchDocument } from "../../src/discovery/search.ts";
 
 const wordpiece = readWordpiece(tokenizerPath);
@@ -23,12 +24,18 @@ export interface SeededCapability {
   readonly tags?: readonly string[];
   readonly visibility?: "private" | "project" | "org" | "public";
   readonly createdBy?: string;
+  readonly calls?: readonly ProgramCall[];
 }
 
 /** Seeds an active capability with the columns that discovery reads. Returns its id in the graph. */
 export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapability): Promise<string> {
   const id = newId();
   const { org, project } = scope;
+  const nodes = (wanted.calls ?? []).map(({ tool, argumentNames }) => ({
+    type: "task",
+    tool,
+    arguments: Object.fromEntries(argumentNames.map((name) => [name, { type: "parameter", parameterName: name }])),
+  }));
   await db.transaction().execute(async (tx) => {
     await tx
       .insertInto("capability_records")
@@ -57,7 +64,7 @@ export async function seedFindable(db: Db, scope: Scope, wanted: SeededCapabilit
         source_kind: "code",
         code_snippet: "return 1;",
         source_hash: id,
-        structure: JSON.stringify({ nodes: [], edges: [] }),
+        structure: JSON.stringify({ nodes, edges: [] }),
       })
       .execute();
     await bumpScope(tx, scope);

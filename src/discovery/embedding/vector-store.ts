@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { CAPABILITY_PREFIX } from "../../catalogue/tool-id.ts";
 import type { Db } from "../../db/client.ts";
 
 export interface VectorKey {
@@ -53,12 +54,15 @@ export async function dropOldVectors(db: Db, keepDays: number): Promise<void> {
   await sql`DELETE FROM embedding_cache WHERE created_at < now() - make_interval(days => ${keepDays})`.execute(db);
 }
 
-/** Drops all but the latest intents of each subject; the limit exceeds the number that vectors use. */
-export async function dropOldIntents(db: Db, keepEach: number): Promise<void> {
+/** Drops all but the latest intents of each subject; the limits exceed the numbers that search uses. */
+export async function dropOldIntents(
+  db: Db,
+  kept: { readonly tool: number; readonly capability: number },
+): Promise<void> {
   await sql`DELETE FROM discovery_intent d USING (
       SELECT org, project, subject, intent_hash,
         row_number() OVER (PARTITION BY org, project, subject ORDER BY changed_at DESC) AS place
       FROM discovery_intent) o
-    WHERE o.place > ${keepEach} AND d.org = o.org AND d.project = o.project AND d.subject = o.subject
+    WHERE o.place > CASE WHEN o.subject LIKE ${`${CAPABILITY_PREFIX}%`} THEN ${kept.capability}::integer ELSE ${kept.tool}::integer END AND d.org = o.org AND d.project = o.project AND d.subject = o.subject
       AND d.intent_hash = o.intent_hash`.execute(db);
 }
