@@ -1,18 +1,16 @@
 import { expect, test } from "vitest";
 import { resolveHome } from "../config/environment.ts";
-import { describeLaunch, startsPml } from "./launch.ts";
+import { describeLaunch, isInNpxCache, startsPml } from "./launch.ts";
 
-test("describeLaunch uses absolute paths, and npx where npx unpacked PML", () => {
+test("describeLaunch uses absolute paths, also where npx unpacked PML", () => {
   expect(describeLaunch({}, undefined, "/opt/pml")).toEqual({
     command: process.execPath,
     args: ["/opt/pml/bin/pml.js", "mcp"],
     env: {},
   });
-  expect(describeLaunch({}, undefined, "/home/me/.npm/_npx/1a/node_modules/pml")).toEqual({
-    command: "npx",
-    args: ["-y", "pml", "mcp"],
-    env: {},
-  });
+  const unpacked = "/home/me/.npm/_npx/1a/node_modules/pml";
+  expect(describeLaunch({}, undefined, unpacked).args).toEqual([`${unpacked}/bin/pml.js`, "mcp"]);
+  expect([isInNpxCache(unpacked), isInNpxCache("/opt/pml")]).toEqual([true, false]);
 });
 
 test("describeLaunch passes PML_HOME and the configuration on to the client", () => {

@@ -10,9 +10,9 @@ export interface PmlLaunch {
 }
 
 /**
- * Uses absolute paths, because desktop applications often lack the shell's PATH: this Node and this PML, from a
- * checkout or an installed package. Uses npx if npx unpacked PML, because its folder may be gone tomorrow. Passes
- * PML_HOME and configuration explicitly, because the client does not know them.
+ * Uses absolute paths: desktop applications often lack the shell's PATH, and `npx pml` would run a `pml` of the
+ * repository that a client has opened. Passes PML_HOME and configuration explicitly, because the client does not know
+ * them.
  */
 export function describeLaunch(env: Environment, config: string | undefined, root = packageRoot): PmlLaunch {
   const home = resolveHome(env);
@@ -21,8 +21,12 @@ export function describeLaunch(env: Environment, config: string | undefined, roo
     ...(home === resolveHome({}) ? {} : { PML_HOME: home }),
     ...(chosen ? { PML_CONFIG: resolve(chosen) } : {}),
   };
-  if (root.split(sep).includes("_npx")) return { command: "npx", args: ["-y", "pml", "mcp"], env: told };
   return { command: process.execPath, args: [join(root, "bin", "pml.js"), "mcp"], env: told };
+}
+
+/** True if PML lies in the cache of npx, which may be emptied tomorrow. */
+export function isInNpxCache(root = packageRoot): boolean {
+  return root.split(sep).includes("_npx");
 }
 
 /** True if a server's entry, in any client's form, starts PML. */

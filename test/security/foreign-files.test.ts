@@ -1,10 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 import { describeReview } from "../../src/cli/reviews.ts";
 import { makeFolder } from "../support/folder.ts";
-import { runPml } from "../support/pml.ts";
+import { runPml, testEnvironment } from "../support/pml.ts";
 import { runInTerminal, YES } from "../support/pty.ts";
 
 interface Machine extends AsyncDisposable {
@@ -70,6 +72,24 @@ test("a backup of a project's file is never written through a link", async () =>
   expect(connected.code).toBe(EXIT.ok);
   expect(existsSync(made.path(".bash_profile"))).toBe(false);
   expect(readFileSync(made.path("repo/.cursor/mcp.json.pml-backup-2"), "utf8")).toBe(text);
+});
+
+test("a client starts the PML that connected it by whole paths, not a repository's own, also where npx unpacked it", async () => {
+  await using made = await cloneRepository({ "repo/README.md": "" });
+  mkdirSync(made.path(".npm/_npx/1a"), { recursive: true });
+  const root = made.path(".npm/_npx/1a/pml");
+  symlinkSync(packageRoot, root);
+  const flags = ["--preserve-symlinks", "--preserve-symlinks-main"];
+  const { status, stderr } = spawnSync(process.execPath, [...flags, join(root, "bin", "pml.js"), "connect", "cursor"], {
+    encoding: "utf8",
+    cwd: made.options.cwd,
+    env: testEnvironment(made.options),
+  });
+  expect([status, stderr]).toEqual([EXIT.ok, expect.stringContaining("npm install -g pml")]);
+  const written = JSON.parse(readFileSync(made.path(".cursor/mcp.json"), "utf8")) as typeof HOSTILE;
+  expect(written.mcpServers).toMatchObject({
+    pml: { command: process.execPath, args: [join(root, "bin", "pml.js"), "mcp"] },
+  });
 });
 
 test("the name of a changed tool cannot repaint the screen of its review", () => {

@@ -1,7 +1,7 @@
 import { environment, resolveHome } from "../../config/environment.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { ClientConnection } from "../../client-config/connection.ts";
-import type { PmlLaunch } from "../../client-config/launch.ts";
+import { describeLaunch, isInNpxCache, type PmlLaunch } from "../../client-config/launch.ts";
 import type { ConfigFolders } from "../../client-config/config-folders.ts";
 import type { ConnectRequest, ConnectResult } from "../../client-config/connect-client.ts";
 import type { Answer, Command, OptionValues } from "../command.ts";
@@ -50,7 +50,6 @@ interface Setting {
 
 async function readSetting({ config }: OptionValues): Promise<Setting> {
   const { findConfigFolders } = await import("../../client-config/config-folders.ts");
-  const { describeLaunch } = await import("../../client-config/launch.ts");
   return {
     folders: findConfigFolders(environment, process.cwd()),
     launch: describeLaunch(environment, typeof config === "string" ? config : undefined),
@@ -124,13 +123,17 @@ function describeResult({ client }: ConnectRequest, { change, name, file, target
   return `${client.title}: ${texts[change]}`;
 }
 
-function describeNext({ client, scope, launch }: ConnectRequest, result: ConnectResult): string[] {
+function describeNext({ client, scope }: ConnectRequest, result: ConnectResult): string[] {
   const { change, backup, file } = result;
   const kept = backup === undefined ? [] : [`What was there before: ${backup}`];
   if (change === "removed") return kept;
   if (change !== "added" && change !== "updated") return [];
   const flags = `${scope === "project" ? " --project" : ""}${result.name === "pml" ? "" : ` --name ${result.name}`}`;
-  const shared =
-    scope === "project" && launch.command !== "npx" ? [`${file} has paths of this machine: others cannot use it`] : [];
-  return [...kept, ...shared, `${client.afterwards}. Undo: pml connect ${client.id} --undo${flags}`];
+  const shared = scope === "project" ? [`${file} has paths of this machine: others cannot use it`] : [];
+  const passing = isInNpxCache()
+    ? [
+        `It starts PML from the cache of npx, which npm may empty. For good: npm install -g pml && pml connect ${client.id}`,
+      ]
+    : [];
+  return [...kept, ...shared, ...passing, `${client.afterwards}. Undo: pml connect ${client.id} --undo${flags}`];
 }

@@ -7,7 +7,7 @@ export const mcp: Command = {
   name: "mcp",
   group: "Start",
   summary: "speak MCP on stdin and stdout; this is what MCP clients start",
-  examples: ["claude mcp add --scope user pml -- npx -y pml mcp", "pml mcp"],
+  examples: ["pml connect claude-code", "pml mcp"],
   async run({ options }): Promise<Answer | undefined> {
     const exit = await runShim({
       home: resolveHome(),
