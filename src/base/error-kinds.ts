@@ -182,6 +182,11 @@ export const ERRORS = {
     exit: EXIT.failed,
     meaning: "A run that somebody wants to go on with is being worked on already.",
   },
+  run_not_stored: {
+    id: "PML-E3055",
+    exit: EXIT.failed,
+    meaning: "A run ended, and the database did not take what it did. Its calls were made; it counts as failed.",
+  },
   result_not_found: {
     id: "PML-E3011",
     exit: EXIT.notFound,

@@ -56,5 +56,9 @@ export const sandboxSchema = z.strictObject({
     .default(256 * KB)
     .describe("Size of a program."),
   maxDecisions: count.default(100_000).describe("Decisions (branches taken) recorded in a run."),
+  maxJournalBytes: count
+    .max(256 * MB)
+    .default(32 * MB)
+    .describe("Size of all arguments and results of calls in a run and the capabilities it calls."),
   maxDepth: z.number().int().nonnegative().default(8).describe("How deep capabilities may call capabilities."),
 });

@@ -158,6 +158,34 @@ export function describeEnd(finished: FinishedRun): string {
   return entries.length === 0 ? text : `${text.slice(0, -1)},"journal":${toBatch(entries)}}`;
 }
 
+/** Everything of an end that is learned from the run or kept beside its outcome. */
+const NO_DETAILS = {
+  logs: [],
+  journal: { entries: [] },
+  path: [],
+  choices: [],
+  tasks: [],
+  results: [],
+  decisions: [],
+  edges: [],
+  nested: [],
+  uses: [],
+  tags: [],
+  counts: false,
+  activate: false,
+};
+
+/** The outcome of an end alone, for a database that does not take the whole. */
+export function withoutDetails(end: string): string {
+  return toJson({ ...(JSON.parse(end) as object), ...NO_DETAILS });
+}
+
+/** The same run as a failure without details. */
+export function asFailure(end: string, error: RunError): string {
+  const failed = { state: "failed", success: false, result: null, error };
+  return toJson({ ...(JSON.parse(end) as object), ...NO_DETAILS, ...failed });
+}
+
 function toPayload(finished: FinishedRun): Record<string, unknown> {
   const { run, state, result, error, logs, trace, durationMs, resultSeconds } = finished;
   const success = state === "succeeded";

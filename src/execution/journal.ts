@@ -1,4 +1,5 @@
 import type { JsonValue } from "../base/json.ts";
+import type { RunBudget } from "./run-budget.ts";
 import type { CallOutcome } from "./worker-bridge.ts";
 
 /** Target of a call: a tool (`server:tool`), a capability by name, or a pause. */
@@ -55,21 +56,25 @@ const WRITE_AFTER_MS = 100;
 export class Journal {
   readonly #entries: JournalEntry[];
   readonly #write: WriteEntries;
+  readonly #budget: Pick<RunBudget, "takeEntry"> | undefined;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(write: WriteEntries, recorded: readonly JournalEntry[] = []) {
+  constructor(write: WriteEntries, recorded: readonly JournalEntry[] = [], budget?: Pick<RunBudget, "takeEntry">) {
     this.#entries = [...recorded];
     this.#written = recorded.length;
     this.#write = write;
+    this.#budget = budget;
   }
 
   get entries(): readonly JournalEntry[] {
     return this.#entries;
   }
 
+  /** Throws if the budget has no room for the entry. */
   append(entry: Unnumbered<JournalEntry>): number {
+    this.#budget?.takeEntry(entry);
     const seq = this.#entries.length;
     this.#entries.push({ ...entry, seq });
     this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), WRITE_AFTER_MS).unref();

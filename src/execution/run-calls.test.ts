@@ -68,7 +68,7 @@ function createScene(
     run,
     journal: new Journal(write, recorded),
     replay: new Replay(recorded),
-    budget: new RunBudget({ maxCalls: 10 }),
+    budget: new RunBudget({ maxCalls: 10, maxJournalBytes: 1_000 }),
     tools,
     caller: { principal: OWNER, client: "test" },
     signal: new AbortController().signal,

@@ -75,9 +75,13 @@ export class RunCalls implements RunHost {
   }
 
   decided({ node, loop }: CallSite, outcome: string): void {
-    const { journal, replay } = this.#options;
-    if (node !== undefined && !replay.hasDecision(node, loop))
+    const { journal, replay, fail } = this.#options;
+    if (node === undefined || replay.hasDecision(node, loop)) return;
+    try {
       journal.append({ kind: "decision", node, loop, outcome });
+    } catch (error) {
+      fail(asRunError(error));
+    }
   }
 
   logged(level: string, text: string): void {

@@ -7,6 +7,7 @@ import { createEngineScene, createTestSandbox, type EngineScene, scope } from ".
 import { makeFolder } from "../../test/support/folder.ts";
 import { readUsage } from "../registry/capability-store.ts";
 import type { DatabaseClient } from "../db/client.ts";
+import type { FinishedRun } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote } from "./note-store.ts";
 import { createDirectKeeper, openRunKeeper } from "./run-keeper.ts";
@@ -52,7 +53,7 @@ test("records of a dead process are applied at the next start, and only once", a
   const code = "return args.n";
   const { capabilityId = "" } = await scene.run(code, { args: { n: 1 } });
   watched.lose = true;
-  await scene.run(code, { args: { n: 2 } });
+  await scene.run(code, { args: { n: "a line \u2028 and a paragraph \u2029" } });
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(1);
 
   const path = join(folder.path, "runs.log");
@@ -105,7 +106,7 @@ test("ends applied in one batch add up as if applied one by one", async () => {
   await using other = await openTestDatabase("pglite");
   await using folder = await makeFolder();
   const [singly, together] = [watchFinishes(one), watchFinishes(other)];
-  await runMixture(await createEngineScene(singly, sandbox, createDirectKeeper(singly)));
+  await runMixture(await createEngineScene(singly, sandbox, createDirectKeeper({ client: singly, log: silent })));
   await using keeper = openRunKeeper({ client: together, home: folder.path, log: silent });
   await runMixture(await createEngineScene(together, sandbox, keeper));
   expect(await readCounters(other)).toEqual(await readCounters(one));
@@ -137,8 +138,10 @@ test("an end that the database rejects fails no others, and is not retried forev
   const path = join(folder.path, "runs.log");
   const refused = third.replaceAll(capabilityId, "00000000-0000-7000-8000-000000000000");
   const errors = await startWith(client, path, [second, refused, fourth]);
-  expect(errors).toEqual(["a record of the run log could not be stored"]);
+  expect(errors).toEqual(["a run was stored without its details"]);
   expect((await readUsage(client.db, scope, capabilityId)).count).toBe(3);
+  const [, id = ""] = third.split(" ");
+  expect(await findRun(client.db, scope, id)).toMatchObject({ state: "succeeded", result: 3 });
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
@@ -162,6 +165,41 @@ const run: RunRecord = {
 const lease = { owner: "somebody", seconds: 15 };
 const decisions = (...seqs: number[]): JournalEntry[] =>
   seqs.map((seq) => ({ kind: "decision", seq, node: `d${seq}`, loop: "", outcome: "tru\u0000" }));
+
+const cancelled: FinishedRun = {
+  run,
+  state: "cancelled",
+  result: undefined,
+  error: undefined,
+  logs: [],
+  trace: { path: [], decisions: [], tasks: [] },
+  durationMs: 1,
+  entries: [],
+  edges: [],
+  calledCapabilities: [],
+  isNew: false,
+  activate: false,
+  resultSeconds: 60,
+};
+
+test.each(engines)("a long end that a database on %s does not take fails the run", async (engine) => {
+  await using client = await openTestDatabase(engine);
+  await using folder = await makeFolder();
+  const small = {
+    ...client,
+    executePrepared: (name: string, text: string, values: readonly unknown[]) =>
+      String(values[0]).length > 1_000_000
+        ? Promise.reject(Object.assign(new Error("out of memory"), { code: "53200" }))
+        : client.executePrepared(name, text, values),
+  };
+  await using keeper = openRunKeeper({ client: small, home: folder.path, log: silent });
+  await keeper.note(run, decisions(0), lease);
+  const finished = { ...cancelled, state: "succeeded", result: "x".repeat(1_100_000), entries: decisions(0) } as const;
+  await expect(keeper.finish(finished)).rejects.toMatchObject({ code: "run_not_stored" });
+  const stored = { state: "failed", result: undefined, error: { code: "run_not_stored" } };
+  expect(await findRun(client.db, scope, run.id)).toMatchObject(stored);
+  expect(await readJournal(client.db, scope, run.id)).toEqual([]);
+});
 
 describe.each(engines)("notes on %s", (engine) => {
   test("queries see a running run with all its entries", async () => {
@@ -206,21 +244,7 @@ test("notes of a run that has ended by then are not applied", async () => {
   await using keeper = openRunKeeper({ client: watched, home: folder.path, log: silent });
   await keeper.note(run, decisions(0), lease);
   await keeper.note(run, decisions(1));
-  await keeper.finish({
-    run,
-    state: "cancelled",
-    result: undefined,
-    error: undefined,
-    logs: [],
-    trace: { path: [], decisions: [], tasks: [] },
-    durationMs: 1,
-    entries: decisions(0, 1),
-    edges: [],
-    calledCapabilities: [],
-    isNew: false,
-    activate: false,
-    resultSeconds: 60,
-  });
+  await keeper.finish({ ...cancelled, entries: decisions(0, 1) });
   expect(await findRun(client.db, scope, run.id)).toMatchObject({ state: "cancelled" });
   expect(await readJournal(client.db, scope, run.id)).toEqual(decisions(0, 1));
   expect(watched.seen).toHaveLength(1);

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { DatabaseClient } from "../db/client.ts";
+import { PmlError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import type { Logger } from "../base/log.ts";
-import { describeEnd, endRuns, type FinishedRun } from "./finish-store.ts";
+import { asFailure, describeEnd, endRuns, type FinishedRun, withoutDetails } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
 import { describeNote, noteRuns } from "./note-store.ts";
 import { RunLog } from "./run-log.ts";
@@ -12,7 +13,7 @@ import type { Lease, RunRecord } from "./run-store.ts";
 export interface RunKeeper extends AsyncDisposable {
   /** Resolves when the entries are durable. A lease starts the run. */
   note(run: RunRecord, entries: readonly JournalEntry[], lease?: Lease): Promise<void>;
-  /** Resolves when the finished run is durable. */
+  /** Resolves when the finished run is durable. Rejects if it cannot be stored; it has failed then. */
   finish(finished: FinishedRun): Promise<void>;
 }
 
@@ -24,15 +25,41 @@ export interface KeeperParts {
 
 /** On a PostgreSQL server writes go to the database directly: it is fast and may have other readers. */
 export function openRunKeeper(parts: KeeperParts): RunKeeper {
-  return parts.client.engine === "pglite" ? new WriteBehindKeeper(parts) : createDirectKeeper(parts.client);
+  return parts.client.engine === "pglite" ? new WriteBehindKeeper(parts) : createDirectKeeper(parts);
 }
 
-export function createDirectKeeper(client: KeeperParts["client"]): RunKeeper {
+export function createDirectKeeper(parts: Omit<KeeperParts, "home">): RunKeeper {
+  const { client } = parts;
   return {
     note: (run, entries, lease) => noteRuns(client, [describeNote(run, entries, lease)]),
-    finish: (finished) => endRuns(client, [describeEnd(finished)]),
+    finish: (finished) => endNow(parts, finished.run.id, describeEnd(finished)),
     [Symbol.asyncDispose]: async () => undefined,
   };
+}
+
+/**
+ * Stores an end before anybody is told of it. A run whose end the database does not take has failed, so that nobody
+ * hears of a success that is not there later.
+ */
+async function endNow({ client, log }: Omit<KeeperParts, "home">, run: string, end: string): Promise<void> {
+  try {
+    await endRuns(client, [end]);
+  } catch (cause) {
+    log.error({ run, error: String(cause) }, "the end of a run could not be stored");
+    const problem = notStored(run, cause);
+    const { code, message } = problem;
+    // Without a database the run stays unfinished, and is resumed from its journal.
+    await endRuns(client, [asFailure(end, { code, message })]).catch(() => undefined);
+    throw problem;
+  }
+}
+
+function notStored(run: string, cause: unknown): PmlError {
+  const message = `The run ${run} made its calls, but its end could not be stored, so that it counts as failed`;
+  return new PmlError("run_not_stored", message, {
+    hint: "Look at what its calls changed before you run it again. The gateway's log says why: pml logs --level error",
+    cause,
+  });
 }
 
 /** A durable record that is not applied to the database yet. */
@@ -48,6 +75,8 @@ const BATCH_SIZE = 64;
 const MAX_DELAY_MS = 100;
 /** Maximum of queued and running writes; beyond it runs write synchronously. */
 const MAX_UNAPPLIED = 4 * BATCH_SIZE;
+/** Longer records are written to the database at once: they may be too large for it, and their writer must hear of that. */
+const MAX_LOGGED_LENGTH = 1024 * 1024;
 
 /**
  * Write-behind for the embedded database, which takes far longer to apply a write than a log takes to make it
@@ -90,7 +119,8 @@ class WriteBehindKeeper implements RunKeeper {
 
   async #accept(record: DurableRecord): Promise<void> {
     if (this.#log.isLarge) await (this.#draining ??= this.#drain());
-    if (this.#unapplied < MAX_UNAPPLIED && (await this.#append(record))) this.#enqueue(record);
+    const isSmall = record.content.length <= MAX_LOGGED_LENGTH;
+    if (isSmall && this.#unapplied < MAX_UNAPPLIED && (await this.#append(record))) this.#enqueue(record);
     else if (record.kind === "end") await this.#applyEnd(record);
     else await noteRuns(this.#parts.client, [record.content]);
   }
@@ -116,7 +146,7 @@ class WriteBehindKeeper implements RunKeeper {
     const noted = this.#queued.filter(isOfRun);
     this.#queued = this.#queued.filter((each) => !isOfRun(each));
     try {
-      await endRuns(this.#parts.client, [end.content]);
+      await endNow(this.#parts, end.run, end.content);
       this.#settle(noted);
     } catch (error) {
       this.#queued.unshift(...noted);
@@ -166,8 +196,10 @@ class WriteBehindKeeper implements RunKeeper {
       await write();
       this.#settle(records);
     } catch (error) {
+      const [first] = records;
       // One rejected record must not fail the others.
-      if (records.length > 1 && isRejected(error)) await this.#writeSingly(records);
+      if (records.length > 1 && isOfRecord(error)) await this.#writeSingly(records);
+      else if (first?.kind === "end" && isOfRecord(error)) await this.#keepOutcome(first, error);
       else this.#giveUp(records, error);
     }
   }
@@ -178,6 +210,18 @@ class WriteBehindKeeper implements RunKeeper {
       const store = each.kind === "end" ? endRuns : noteRuns;
       await this.#write([each], () => store(client, [each.content]));
     }
+  }
+
+  /** Stores at least how a run ended, since its caller was told. */
+  async #keepOutcome(end: DurableRecord, cause: unknown): Promise<void> {
+    try {
+      await endRuns(this.#parts.client, [withoutDetails(end.content)]);
+    } catch {
+      this.#giveUp([end], cause);
+      return;
+    }
+    this.#parts.log.error({ run: end.run, error: String(cause) }, "a run was stored without its details");
+    this.#settle([end]);
   }
 
   #settle(records: readonly DurableRecord[]): void {
@@ -199,7 +243,8 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-const LINE = /^(note|end) (\S+) (\{.*\})$/;
+/** JSON may hold line separators other than \n. */
+const LINE = /^(note|end) (\S+) (\{.*\})$/s;
 
 function toLine({ kind, run, content }: DurableRecord): string {
   return `${kind} ${run} ${content}`;
@@ -218,7 +263,16 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** SQLSTATE classes for bad values and constraints, as opposed to a database that is unavailable. */
+/** SQLSTATE classes for bad values, constraints and limits, as opposed to a database that is unavailable. */
 function isRejected(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^2[123]/.test(String(error.code));
+  return /^(2[123]|54)/.test(sqlStateOf(error));
+}
+
+/** Includes a lack of memory, which a smaller record may not meet. */
+function isOfRecord(error: unknown): boolean {
+  return isRejected(error) || sqlStateOf(error).startsWith("53");
+}
+
+function sqlStateOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

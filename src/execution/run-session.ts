@@ -56,7 +56,8 @@ export class RunSession {
   constructor(options: RunSessionOptions) {
     this.#options = options;
     this.run = options.run;
-    this.journal = new Journal(options.write, options.recorded);
+    options.budget.addStored(options.recorded);
+    this.journal = new Journal(options.write, options.recorded, options.budget);
   }
 
   /** Shared with the run that this one is nested in. */

@@ -105,8 +105,8 @@ export async function readJournal(db: Db, { org }: Scope, runId: string): Promis
   return rows.flatMap(({ payload }) => fromBatch(payload));
 }
 
-/** Counts the calls of finished runs below a run; those of unfinished ones are counted when they are replayed. */
-export async function countNestedCalls(db: Db, { id, scope: { org } }: RunRecord): Promise<number> {
+/** Reads the journals of finished runs below a run. */
+export async function readNestedJournals(db: Db, { id, scope: { org } }: RunRecord): Promise<JournalEntry[]> {
   const { rows } = await sql<{ payload: unknown }>`
     WITH RECURSIVE nested AS (
       SELECT id, finished_at FROM execution_run WHERE org = ${org} AND parent_run_id = ${id}
@@ -114,7 +114,7 @@ export async function countNestedCalls(db: Db, { id, scope: { org } }: RunRecord
       SELECT r.id, r.finished_at FROM execution_run r JOIN nested n ON r.parent_run_id = n.id WHERE r.org = ${org})
     SELECT payload FROM run_journal j JOIN nested n ON j.run_id = n.id
     WHERE j.org = ${org} AND n.finished_at IS NOT NULL`.execute(db);
-  return rows.flatMap(({ payload }) => fromBatch(payload)).filter(({ kind }) => kind === "call").length;
+  return rows.flatMap(({ payload }) => fromBatch(payload));
 }
 
 export async function findRun(db: Db, { org, project }: Scope, id: string): Promise<StoredRun | undefined> {

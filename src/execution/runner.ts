@@ -19,7 +19,7 @@ import { type CalledCapabilities, type CalledCapability, type EndedRun, RunMemor
 import type { NestedCall, ParkReason } from "./run-calls.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import { RunSession, type SessionResult } from "./run-session.ts";
-import { countNestedCalls, findRun, parkRun, readJournal, type Run, type StoredRun } from "./run-store.ts";
+import { findRun, parkRun, readJournal, readNestedJournals, type Run, type StoredRun } from "./run-store.ts";
 import type { Trace } from "./trace.ts";
 import type { RunLimits, Sandbox } from "./worker-bridge.ts";
 
@@ -140,8 +140,8 @@ export class Runner {
   /** Nested runs share the budget of the outermost one. */
   async #budgetOf({ run, recorded, parent }: RunInProgress): Promise<RunBudget> {
     if (parent !== undefined) return parent.budget;
-    const made = recorded.length === 0 ? 0 : await countNestedCalls(this.#options.db, run);
-    return new RunBudget(this.#options.limits, made);
+    const ended = recorded.length === 0 ? [] : await readNestedJournals(this.#options.db, run);
+    return new RunBudget(this.#options.limits, ended);
   }
 
   #createWriter({ run, recorded, parent }: RunInProgress): (entries: readonly JournalEntry[]) => Promise<void> {

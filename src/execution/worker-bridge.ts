@@ -17,6 +17,8 @@ export interface RunLimits {
   readonly maxLogBytes: number;
   readonly maxCodeBytes: number;
   readonly maxDecisions: number;
+  /** Journals of a run and everything nested in it. */
+  readonly maxJournalBytes: number;
   /** Maximum nesting of runs. */
   readonly maxDepth: number;
 }

@@ -16,6 +16,7 @@ const SENTENCES: Readonly<Record<LimitName, (limit: string, found: string) => st
   maxLogBytes: (limit) => `The program wrote more than ${limit} bytes to the console; the rest was dropped`,
   maxCodeBytes: (limit, found) => `The program has ${found}more than ${limit} bytes`,
   maxDecisions: (limit) => `The program made more than ${limit} decisions`,
+  maxJournalBytes: (limit) => `The arguments and results of the run had more than ${limit} bytes`,
   maxDepth: (limit) => `Runs are nested more than ${limit} deep`,
 };
 

@@ -69,7 +69,7 @@ export function createTestSandbox(): ProcessSandbox {
 export async function createEngineScene(
   client: DatabaseClient,
   sandbox: ProcessSandbox,
-  keeper: RunKeeper = createDirectKeeper(client),
+  keeper: RunKeeper = createDirectKeeper({ client, log }),
 ): Promise<EngineScene> {
   const calls: string[] = [];
   const changing = new Set<string>();

@@ -26,6 +26,7 @@ export const defaultLimits: RunLimits = {
   maxLogBytes: 64 * 1024,
   maxCodeBytes: 256 * 1024,
   maxDecisions: 100_000,
+  maxJournalBytes: 32 * 1024 * 1024,
   maxDepth: 8,
 };
 
