@@ -14,6 +14,7 @@ import {
 } from "./failures.ts";
 import { type ConnectionOptions, LiveConnection, type UpstreamRequest } from "./connection/live-connection.ts";
 import { findMissingScope } from "./oauth/server-auth.ts";
+import { ChangeBudget } from "./offers/change-budget.ts";
 import { OfferReader } from "./offers/read-offer.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { RetryPlan } from "./connection/retry-plan.ts";
@@ -35,6 +36,7 @@ export class UpstreamServer implements AsyncDisposable {
   readonly #era: EraMemory;
   /** One reader per connection. */
   readonly #readers = new WeakMap<Client, OfferReader>();
+  readonly #changes = new ChangeBudget();
   #connection: LiveConnection | undefined;
   #connecting: Promise<LiveConnection> | undefined;
   /** Transports of pending connections, so that they can be closed without waiting. */
@@ -234,15 +236,21 @@ export class UpstreamServer implements AsyncDisposable {
   }
 
   #readerOf(client: Client): OfferReader {
-    const reader = this.#readers.get(client) ?? new OfferReader(client, this.#options.limits.connectMs);
+    const { limits, log } = this.#options;
+    const reader =
+      this.#readers.get(client) ??
+      new OfferReader(client, {
+        timeoutMs: limits.connectMs,
+        budget: this.#changes,
+        onDelay: (ms) => log.warn({ server: this.name, ms }, "the server changes too often, its lists are read later"),
+      });
     this.#readers.set(client, reader);
     return reader;
   }
 
   async #refresh(client: Client): Promise<void> {
     try {
-      const offer = await this.#readerOf(client).readChanged();
-      if (offer !== undefined) await this.#options.onOffer(offer);
+      await this.#readerOf(client).follow((offer) => this.#options.onOffer(offer));
     } catch (error) {
       this.#options.log.warn({ server: this.name, error: String(error) }, "the server's lists could not be read again");
     }

@@ -5,7 +5,8 @@ import type { ChangedToolsPolicy, McpServerEntry } from "../config/schema.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { type KnownOffer, readOffers, type ToolChange, writeEra, writeOffer } from "./offers/catalogue-store.ts";
+import { type KnownOffer, readOffers, writeEra, writeOffer } from "./offers/catalogue-store.ts";
+import type { ToolChange } from "./offers/change-store.ts";
 import type { EraVerdict } from "./connection/era-verdict.ts";
 import { connectGradually } from "./connect-gradually.ts";
 import { contentHash } from "../base/content-hash.ts";
@@ -62,6 +63,8 @@ interface Member {
   offer: Offer | undefined;
 }
 
+/** Changed tools of one offer that are logged by name. */
+const MOST_LOGGED = 20;
 const NO_FLAGS: ReadonlyMap<string, KnownFlag> = new Map();
 
 /** All configured servers. Their stored offers are available before they connect. */
@@ -73,6 +76,7 @@ export class Upstreams implements AsyncDisposable {
   readonly #changeListeners = new Set<() => void>();
   readonly #updateListeners = new Set<(update: ResourceUpdate) => void>();
   #writing: Promise<unknown> = Promise.resolve();
+  #isClosing = false;
 
   constructor(options: UpstreamsOptions) {
     this.#options = options;
@@ -207,6 +211,7 @@ export class Upstreams implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
     await Promise.all([...this.#members.values()].map(({ server }) => server[Symbol.asyncDispose]()));
     await this.#writing;
     await this.#options.groups[Symbol.asyncDispose]();
@@ -240,6 +245,7 @@ export class Upstreams implements AsyncDisposable {
     const policy = this.#policyOf(member.definition);
     const offered = { server: name, configHash: member.configHash, offer, acceptsChanges: policy === "allow" };
     const write = async (): Promise<void> => {
+      if (this.#isClosing) return; // it is read again at the next start
       if (this.#members.get(name) !== member) return; // it was replaced while it answered
       if (contentHash(member.offer) === contentHash(offer)) return;
       try {
@@ -282,8 +288,11 @@ export class Upstreams implements AsyncDisposable {
   }
 
   #tell(changes: readonly ToolChange[]): void {
-    for (const change of changes.filter(({ verdict }) => verdict !== "accepted"))
-      this.#options.log.warn({ ...change, review: `pml review ${change.toolId}` }, "a tool's definition changed");
+    const { log } = this.#options;
+    const open = changes.filter(({ verdict }) => verdict !== "accepted");
+    for (const change of open.slice(0, MOST_LOGGED))
+      log.warn({ ...change, review: `pml review ${change.toolId}` }, "a tool's definition changed");
+    if (open.length > MOST_LOGGED) log.warn({ more: open.length - MOST_LOGGED }, "further tools changed: pml review");
   }
 
   #policyOf({ entry }: Member["definition"]): ChangedToolsPolicy {

@@ -6,6 +6,7 @@ import type { DatabaseClient } from "../../db/client.ts";
 import { type NewOffer, readOffers, type StoredOffer, writeEra, writeOffer } from "./catalogue-store.ts";
 import { contentHash } from "../../base/content-hash.ts";
 import { cleanOffer, type Offer } from "./offer.ts";
+import { readFlags } from "./review-store.ts";
 
 type Tool = Offer["tools"][number];
 
@@ -140,6 +141,35 @@ describe.each(engines)("catalogue on %s", (engine) => {
     expect(await readEra()).toMatchObject({ era: { kind: "legacy" } });
     await writeEra(client.db, DEFAULT_SCOPE, other, undefined);
     expect(await readEra()).toBeUndefined();
+  });
+
+  test("of many changes of a tool a few are kept, and neither its first definition nor its effect is forgotten", async () => {
+    const destructive = { ...write, annotations: { destructiveHint: true } };
+    const asked = { ...destructive, annotations: { destructiveHint: false } };
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(destructive));
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(asked));
+    for (let step = 0; step < 30; step += 1)
+      await writeOffer(client.db, DEFAULT_SCOPE, offerOf({ ...asked, description: `Step ${step}` }));
+    const changes = await readChanges();
+    expect(changes.length).toBeLessThanOrEqual(10);
+    expect(changes[0]).toMatchObject({ old_definition: destructive, new_definition: asked });
+    expect(changes.at(-1)).toMatchObject({ new_definition: { description: "Step 29" } });
+    const [flag] = await readFlags(client.db, DEFAULT_SCOPE);
+    expect(flag).toMatchObject({ lowered: { before: "destructive", after: "write" } });
+  });
+
+  test("of many tools that are gone a thousand are remembered, those with the most effect", async () => {
+    const gone = Array.from({ length: 1_500 }, (_, index) => ({ ...read, name: `gone-${index}` }));
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(...gone, write));
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(read));
+    const names = (await readTools()).map(({ name }) => name);
+    expect(names).toHaveLength(1_001);
+    expect(names).toEqual(expect.arrayContaining(["read", "write"]));
+    const added = await client.db.selectFrom("audit_log").select("subject").execute();
+    expect(added).toEqual([{ subject: "files:read" }]);
+    await writeOffer(client.db, DEFAULT_SCOPE, offerOf(...gone));
+    const recorded = await client.db.selectFrom("audit_log").select(["subject", "details"]).execute();
+    expect(recorded.slice(1)).toEqual([{ subject: "files:*", details: { added: 1_500 } }]);
   });
 
   test("text that a database cannot hold is stored all the same", async () => {

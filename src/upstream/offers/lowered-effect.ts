@@ -22,11 +22,15 @@ export interface LoweredEffect {
  * person accepted a definition: neither small steps nor a detour over a harmless one gets below it.
  */
 export function findLowered(history: readonly PastChange[]): LoweredEffect | undefined {
-  const accepted = history.findLastIndex(({ verdict, byPerson }) => verdict === "accepted" && byPerson);
-  const since = history.slice(accepted + 1);
+  const since = history.slice(findAccepted(history) + 1);
   const last = since.at(-1);
   if (last === undefined) return undefined;
   const before = since.map((change) => claimedEffect(change.before)).reduce(moreSevere);
   const after = claimedEffect(last.after);
   return isLess(after, before) ? { before, after } : undefined;
+}
+
+/** Position of the last definition that a person accepted; −1 if there is none. */
+export function findAccepted(history: readonly PastChange[]): number {
+  return history.findLastIndex(({ verdict, byPerson }) => verdict === "accepted" && byPerson);
 }

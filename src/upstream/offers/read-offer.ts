@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ResourceTemplateType } from "@modelcontextprotocol/client";
 import type { z } from "zod";
+import type { ChangeBudget } from "./change-budget.ts";
 import { cleanOffer, type Offer } from "./offer.ts";
 import { listPage } from "../connection/passthrough.ts";
 
@@ -10,40 +11,85 @@ const MOST_ENTRIES = 50_000;
 const LARGEST_LIST = 32 * 1024 * 1024;
 /** Coalesces changes: a server that registers ten tools sends ten notices. */
 const BUNCH_MS = 100;
+/** A closed connection is noticed after this time. */
+const LONGEST_SLEEP_MS = 1_000;
+
+export interface OfferReaderOptions {
+  readonly timeoutMs: number;
+  readonly budget: ChangeBudget;
+  /** Called when the server announces more changes than are read. */
+  readonly onDelay?: (ms: number) => void;
+}
 
 /** Reads the offer of a server, sequentially: of two concurrent reads the older could finish last. */
 export class OfferReader {
   readonly #client: Client;
-  readonly #timeoutMs: number;
+  readonly #options: OfferReaderOptions;
   #last: Promise<unknown> = Promise.resolve();
-  #scheduled = false;
+  #isAnnounced = false;
+  #isFollowing = false;
 
-  constructor(client: Client, timeoutMs: number) {
+  constructor(client: Client, options: OfferReaderOptions) {
     this.#client = client;
-    this.#timeoutMs = timeoutMs;
+    this.#options = options;
   }
 
   read(): Promise<Offer> {
-    const offer = this.#last.then(() => readOffer(this.#client, this.#timeoutMs));
+    const offer = this.#last.then(() => this.#readNow());
     this.#last = offer.catch(() => undefined); // the caller of that read gets the error
     return offer;
   }
 
-  /** Reads once for a burst of changes; returns undefined for all but the first. */
-  async readChanged(): Promise<Offer | undefined> {
-    if (this.#scheduled) return undefined;
-    this.#scheduled = true;
-    await sleep(BUNCH_MS);
-    this.#scheduled = false;
-    return this.read();
+  /**
+   * Reads after an announced change, once for a burst of them. Reads again only after the offer was taken, so that at
+   * most one waits: the newest.
+   */
+  async follow(take: (offer: Offer) => void | Promise<void>): Promise<void> {
+    this.#isAnnounced = true;
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    try {
+      while (this.#isAnnounced) {
+        await this.#pause();
+        if (this.#client.transport === undefined) return; // it was closed meanwhile
+        this.#isAnnounced = false;
+        await take(await this.read());
+      }
+    } finally {
+      this.#isFollowing = false;
+    }
+  }
+
+  async #pause(): Promise<void> {
+    const { budget, onDelay } = this.#options;
+    const delay = budget.waitMs();
+    if (delay > 0) onDelay?.(delay);
+    let left = Math.max(BUNCH_MS, delay);
+    for (; left > 0 && this.#client.transport !== undefined; left -= LONGEST_SLEEP_MS)
+      await sleep(Math.min(left, LONGEST_SLEEP_MS), undefined, { ref: false });
+  }
+
+  async #readNow(): Promise<Offer> {
+    const { timeoutMs, budget } = this.#options;
+    const seen = { size: 0 };
+    try {
+      return await readOffer(this.#client, timeoutMs, seen);
+    } finally {
+      budget.spend(seen.size);
+    }
   }
 }
 
+/** Counts the characters of the lists that were read, also of those before a failure. */
+interface ReadSize {
+  size: number;
+}
+
 /** Reads all lists of a server that it declares. */
-async function readOffer(client: Client, timeout: number): Promise<Offer> {
+async function readOffer(client: Client, timeout: number, seen: ReadSize): Promise<Offer> {
   const capabilities = client.getServerCapabilities() ?? {};
   const read = async <T>(declared: unknown, method: string, key: string): Promise<T[]> =>
-    declared === undefined ? [] : ((await readPages(client, { method, key, timeout })) as T[]);
+    declared === undefined ? [] : ((await readPages(client, { method, key, timeout, seen })) as T[]);
   return cleanOffer({
     serverInfo: client.getServerVersion(),
     instructions: client.getInstructions(),
@@ -63,9 +109,10 @@ interface PagedList {
   readonly method: string;
   readonly key: string;
   readonly timeout: number;
+  readonly seen: ReadSize;
 }
 
-async function readPages(client: Client, { method, key, timeout }: PagedList): Promise<unknown[]> {
+async function readPages(client: Client, { method, key, timeout, seen }: PagedList): Promise<unknown[]> {
   const items: unknown[] = [];
   let cursor: string | undefined;
   let size = 0;
@@ -76,7 +123,9 @@ async function readPages(client: Client, { method, key, timeout }: PagedList): P
       { timeout },
     );
     const found = (result[key] as unknown[] | undefined) ?? [];
-    size += JSON.stringify(found).length;
+    const { length } = JSON.stringify(found);
+    size += length;
+    seen.size += length;
     if (items.length + found.length > MOST_ENTRIES) throw new Error(`${method} has more than ${MOST_ENTRIES} entries`);
     if (size > LARGEST_LIST) throw new Error(`${method} has more than ${LARGEST_LIST} characters`);
     for (const item of found) items.push(item);

@@ -24,23 +24,19 @@ export interface PendingReview extends ToolFlag {
   readonly current: unknown;
 }
 
-/** A change that is not stored yet. */
-export interface NewChange extends Pick<PastChange, "hash" | "before" | "after"> {
-  readonly toolId: string;
-  /** True if the server's policy accepts changes. */
-  readonly acceptsChanges: boolean;
-}
-
 /**
  * Decides a change without a person: going back to an accepted definition needs no review. A change that lowers the
  * effect is accepted only if a person accepted that very definition.
  */
-export async function findVerdict(tx: Tx, scope: Scope, change: NewChange): Promise<Verdict | null> {
-  const { toolId, hash, before, after, acceptsChanges } = change;
-  const history = (await readHistories(tx, scope, [toolId])).get(toolId) ?? [];
+export function decideChange(
+  history: readonly StoredChange[],
+  change: Omit<StoredChange, "verdict">,
+  acceptsChanges: boolean,
+): Verdict | null {
+  const { hash } = change;
   const ofPerson = history.findLast((past) => past.hash === hash && past.byPerson);
   if (ofPerson !== undefined) return ofPerson.verdict;
-  if (findLowered([...history, { hash, before, after, verdict: null, byPerson: false }]) !== undefined) return null;
+  if (findLowered([...history, { ...change, verdict: null }]) !== undefined) return null;
   const decided = history.findLast((past) => past.hash === hash && past.verdict !== null);
   if (decided !== undefined) return decided.verdict;
   // The first definition of a tool counts as accepted.
@@ -61,32 +57,41 @@ export async function readFlags(db: Db | Tx, scope: Scope): Promise<ToolFlag[]> 
   });
 }
 
-interface StoredChange extends PastChange {
+export interface StoredChange extends PastChange {
+  readonly id: string;
   readonly hashBefore: string;
 }
 
+/** Values of one statement; a database takes 65,535. */
+const TOOLS_AT_ONCE = 10_000;
+
 /** Reads the recorded changes of tools, the oldest first. */
-async function readHistories(
+export async function readHistories(
   db: Db | Tx,
   scope: Scope,
   tools: readonly string[],
 ): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
-  if (tools.length === 0) return new Map();
-  const rows = await changesOf(db, scope)
-    .select(["tool_id", "old_hash", "new_hash", "verdict", "reviewed_at"])
-    .select(sql<EffectClaims | null>`old_definition -> 'annotations'`.as("before"))
-    .select(sql<EffectClaims | null>`new_definition -> 'annotations'`.as("after"))
-    .where("tool_id", "in", [...tools])
-    .execute();
-  const changes = rows.map((row) => ({
-    toolId: row.tool_id,
-    hashBefore: row.old_hash,
-    hash: row.new_hash,
-    before: row.before,
-    after: row.after,
-    verdict: row.verdict,
-    byPerson: row.reviewed_at !== null,
-  }));
+  const changes: (StoredChange & { readonly toolId: string })[] = [];
+  for (let start = 0; start < tools.length; start += TOOLS_AT_ONCE) {
+    const rows = await changesOf(db, scope)
+      .select(["id", "tool_id", "old_hash", "new_hash", "verdict", "reviewed_at"])
+      .select(sql<EffectClaims | null>`old_definition -> 'annotations'`.as("before"))
+      .select(sql<EffectClaims | null>`new_definition -> 'annotations'`.as("after"))
+      .where("tool_id", "in", tools.slice(start, start + TOOLS_AT_ONCE))
+      .execute();
+    for (const row of rows) {
+      changes.push({
+        id: row.id,
+        toolId: row.tool_id,
+        hashBefore: row.old_hash,
+        hash: row.new_hash,
+        before: row.before,
+        after: row.after,
+        verdict: row.verdict,
+        byPerson: row.reviewed_at !== null,
+      });
+    }
+  }
   return Map.groupBy(changes, ({ toolId }) => toolId);
 }
 
