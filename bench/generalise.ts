@@ -4,34 +4,58 @@ import type { ToolCatalogue } from "../src/analysis/structure.ts";
 import { Random } from "../test/support/random.ts";
 import { behaviourOf, type GoldTask } from "./generalise/gold-task.ts";
 import { openScene } from "./discovery/scene.ts";
+import { measureWorld } from "./generalise/measure-world.ts";
+import { openOwnWorld } from "./generalise/own-world.ts";
 import { measureRanking, RANKING, readTauTools } from "./generalise/ranking.ts";
-import { readTauTasks } from "./generalise/tau-world.ts";
+import { findTauCheckout, openTauWorld, readTauTasks } from "./generalise/tau-world.ts";
 import { writeProgram } from "./generalise/write-program.ts";
 import type { Benchmark, BenchSession } from "./support/benchmark.ts";
 import { percentile } from "./support/statistics.ts";
+import { MODES } from "./world/style.ts";
 
 const HASH = "program hash";
 const KEY = "behaviour key";
 const STYLES = 5;
 const nothingKnown: ToolCatalogue = { findTool: () => undefined };
 
-/** Compares what counts as the same program, over tasks written down by agents in styles of their own. */
+/**
+ * Plays worlds through the product: does it find, join and reuse what it learned, and nothing else? Over public tasks it
+ * also compares what counts as the same program. All programs are written in styles of their own.
+ */
 export const generalise: Benchmark = {
   title: "memory that generalises",
-  columns: [HASH, KEY, RANKING],
+  columns: [HASH, KEY, RANKING, ...MODES],
   async run(session) {
-    if (session.data === undefined) {
-      session.note("Not measured: name a checkout of tau-bench with --data.");
-      return;
-    }
-    await using scene = await openScene();
-    for (const [name, tasks] of readTauTasks(session.data)) {
-      measureIdentity(name, tasks, session);
-      const tools = readTauTools(session.data, name.includes("airline") ? "airline" : "retail");
-      await measureRanking(scene, { name, tasks, tools }, session);
-    }
+    await measureOwnWorld(session);
+    const checkout = session.worlds === undefined ? undefined : findTauCheckout(session.worlds);
+    if (checkout === undefined)
+      session.note("τ worlds: not measured. Name a checkout of tau-bench, or the folder that it is in, with --worlds.");
+    else await measureTauWorlds(checkout, session);
   },
 };
+
+async function measureOwnWorld(session: BenchSession): Promise<void> {
+  await using own = await openOwnWorld();
+  await measureWorld(own, session);
+}
+
+async function measureTauWorlds(checkout: string, session: BenchSession): Promise<void> {
+  const sets = readTauTasks(checkout);
+  {
+    await using scene = await openScene();
+    for (const [name, tasks] of sets) {
+      measureIdentity(name, tasks, session);
+      const tools = readTauTools(checkout, name.includes("airline") ? "airline" : "retail");
+      await measureRanking(scene, { name, tasks, tools }, session);
+    }
+  }
+  for (const world of ["retail", "airline"] as const) {
+    session.progress(`τ ${world}: gold states`);
+    const tasks = [...sets].flatMap(([name, each]) => (name.includes(world) ? each : []));
+    await using played = await openTauWorld(checkout, world, tasks);
+    await measureWorld(played, session);
+  }
+}
 
 function measureIdentity(name: string, tasks: readonly GoldTask[], session: BenchSession): void {
   session.progress(name);

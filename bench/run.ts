@@ -30,7 +30,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   generalise: async () => (await import("./generalise.ts")).generalise,
 };
 
-const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--json [file]] [--assert]
+const USAGE = `Usage: npm run bench -- [name …] [--data <folder>] [--worlds <folder>] [--json [file]] [--assert]
 Known benchmarks: ${Object.keys(benchmarks).join(", ")}`;
 
 const EXIT_FAILED = 1;
@@ -42,6 +42,7 @@ interface BenchArguments {
   /** A file; an empty name prints to stdout only. */
   readonly json: string | undefined;
   readonly data: string | undefined;
+  readonly worlds: string | undefined;
   readonly assert: boolean;
 }
 
@@ -62,13 +63,15 @@ function readArguments(args: string[]): BenchArguments | string {
       options: {
         json: { type: "string" },
         data: { type: "string" },
+        worlds: { type: "string" },
         assert: { type: "boolean", default: false },
       },
     });
     const unknown = positionals.find((name) => !Object.hasOwn(benchmarks, name));
     if (unknown !== undefined) return `There is no benchmark "${unknown}"`;
     const names = positionals.length === 0 ? Object.keys(benchmarks) : [...new Set(positionals)];
-    return { names, json: values.json, data: values.data, assert: values.assert };
+    const { json, data, worlds, assert } = values;
+    return { names, json, data, worlds, assert };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -82,13 +85,13 @@ function abortOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-async function runAll({ names, json, data, assert }: BenchArguments): Promise<number> {
+async function runAll({ names, json, assert, ...folders }: BenchArguments): Promise<number> {
   const signal = abortOnSignals();
   const reports: BenchReport[] = [];
   for (const name of names) {
     const benchmark = await benchmarks[name]?.();
     if (benchmark === undefined) throw new Error(`Benchmark ${name} did not load`);
-    const report = await runBenchmark({ name, benchmark, machine: describeMachine(), signal, data });
+    const report = await runBenchmark({ name, benchmark, machine: describeMachine(), signal, ...folders });
     reports.push(report);
     if (json === "") continue;
     printReport(benchmark.title, report);

@@ -16,6 +16,8 @@ export interface BenchSession {
   note(text: string): void;
   /** The folder given with --data, for benchmarks on external data. */
   readonly data: string | undefined;
+  /** The folder given with --worlds, with checkouts of public task sets. */
+  readonly worlds: string | undefined;
   /** Replaces the list of figures in --json by a document of another form. */
   publish(document: unknown): void;
   /** Prints the current step. */

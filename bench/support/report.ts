@@ -24,9 +24,10 @@ export interface BenchRun {
   readonly machine: BenchMachine;
   readonly signal: AbortSignal;
   readonly data: string | undefined;
+  readonly worlds: string | undefined;
 }
 
-export async function runBenchmark({ name, benchmark, machine, signal, data }: BenchRun): Promise<BenchReport> {
+export async function runBenchmark({ name, benchmark, machine, signal, ...folders }: BenchRun): Promise<BenchReport> {
   const figures: (BenchFigure & { met?: boolean })[] = [];
   const notes: string[] = [];
   let document: unknown;
@@ -35,7 +36,7 @@ export async function runBenchmark({ name, benchmark, machine, signal, data }: B
   const session: BenchSession = {
     record: (figure) =>
       void figures.push(figure.goal === undefined ? figure : { ...figure, met: meetsGoal(figure.value, figure.goal) }),
-    data,
+    ...folders,
     publish: (published) => void (document = published),
     note: (text) => void notes.push(text),
     progress: (text) => console.error(`${name}, ${secondsSince(started)} s: ${text} …`),

@@ -1,7 +1,8 @@
 import type { Random } from "../../test/support/random.ts";
 
 /** Where a program has its values: in its text, or in `args`. */
-export type Mode = "literal" | "args";
+export const MODES = ["literal", "args"] as const;
+export type Mode = (typeof MODES)[number];
 
 /** The habits of one author; the rest varies from line to line. */
 export interface Style {
