@@ -46,3 +46,12 @@ export function bind(node: BoundIdentifier, binding: Binding): void {
 export function createBinding(name: string, builtin: boolean): Binding {
   return { name, builtin, reads: [], writes: [], inflows: [] };
 }
+
+/** True for a variable that may get another value later, as in `let n = args.n; if (n === undefined) n = 5`. */
+export function isReplaced({ writes }: Binding): boolean {
+  return writes.slice(1).some(({ kind, target }) => kind === "assign" || isLogicalAssignment(target.parent));
+}
+
+export function isLogicalAssignment(node: Node | null | undefined): boolean {
+  return node?.type === "AssignmentExpression" && ["??=", "||=", "&&="].includes(node.operator);
+}

@@ -1,5 +1,6 @@
 import type { TSType } from "oxc-parser";
 import type { JsonSchema } from "../base/json.ts";
+import { ArgumentGuards } from "./argument-guards.ts";
 import { findConstant } from "./constants.ts";
 import { createParameter, findOrCreate, type Parameter, toObjectSchema } from "./parameter-tree.ts";
 import { observeUse, type ParameterSources } from "./parameter-use.ts";
@@ -14,11 +15,33 @@ const MEMBER_BYTES = 20;
 /**
  * Infers the JSON Schema of `args` from stated types, from the schemas of the tools that get its parts, and from use.
  */
-export function inferParameters(sources: ParameterSources): JsonSchema {
+export function inferParameters(found: Omit<ParameterSources, "guards">): JsonSchema {
+  const sources = { ...found, guards: new ArgumentGuards(found.values) };
   const root = createParameter();
   const facts = [...sources.values.parameterFacts, ...findAssertions(sources)];
   for (const fact of facts.toSorted((a, b) => positionOf(a) - positionOf(b))) addFact(root, fact, sources);
-  return toObjectSchema(root);
+  const schema = toObjectSchema(root);
+  return knowsAllUses(sources) ? { ...schema, additionalProperties: false } : schema;
+}
+
+/** Positions that see whether `args` exists, and none of its parts. */
+const EMPTY_TESTS: ReadonlySet<string> = new Set<Node["type"]>(["IfStatement", "UnaryExpression"]);
+
+/** False if the program uses `args` as a whole, or could by a name that only exists when it runs. */
+function knowsAllUses({ values, scopes }: Pick<ParameterSources, "values" | "scopes">): boolean {
+  if (scopes.free.has("eval") || scopes.free.has("arguments")) return false;
+  return !values.parameterFacts.some((fact) => fact.kind === "used" && isWholeUse(fact.path, fact.node));
+}
+
+function isWholeUse(path: readonly string[], node: Node): boolean {
+  const { parent } = node;
+  // `args.hasOwnProperty(name)` reads a parameter whose name is not known
+  if (path.length === 1) return parent?.type === "CallExpression" && parent.callee === node;
+  if (path.length > 1 || !parent) return false;
+  if (parent.type === "BinaryExpression") return parent.operator === "in";
+  if (parent.type === "ConditionalExpression") return parent.test !== node;
+  if (parent.type === "LogicalExpression") return parent.left !== node || parent.operator !== "&&";
+  return !EMPTY_TESTS.has(parent.type);
 }
 
 interface Assertion {
@@ -45,6 +68,7 @@ function positionOf(fact: ParameterFact | Assertion): number {
 function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: ParameterSources): void {
   if (fact.kind === "used") observeUse(root, fact, sources);
   else if (fact.kind === "bound") addPattern(findOrCreate(root, fact.path), fact.pattern, sources.notes);
+  else if (fact.kind === "replaced") findOrCreate(root, fact.path).valued = true;
   else if (fact.kind === "optional") findOrCreate(root, fact.path).optional = true;
   else if (fact.kind === "asserted") applyStatedType(findOrCreate(root, fact.path), fact.type, sources.notes);
   else {
@@ -56,7 +80,7 @@ function addFact(root: Parameter, fact: ParameterFact | Assertion, sources: Para
 }
 
 function addPattern(parameter: Parameter, pattern: Node, notes: TypeNotes): void {
-  if (pattern.type === "ArrayPattern") parameter.kinds.add("array");
+  if (pattern.type === "ArrayPattern") parameter.sequence = true;
   const annotation = "typeAnnotation" in pattern ? pattern.typeAnnotation : undefined;
   if (annotation?.type === "TSTypeAnnotation") applyStatedType(parameter, annotation.typeAnnotation, notes);
 }

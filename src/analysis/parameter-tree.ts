@@ -7,8 +7,10 @@ export interface Parameter {
   stated?: JsonSchema;
   /** Schema of the tool parameters it is passed to. */
   taken?: JsonSchema;
-  /** Types that its uses imply. */
+  /** Types without which a use would fail. */
   readonly kinds: Set<string>;
+  /** Types of the literals it is compared with. */
+  readonly compared: Set<string>;
   default?: JsonValue;
   /** Used in a way that needs a value. */
   needed: boolean;
@@ -18,19 +20,29 @@ export interface Parameter {
   demanded: boolean;
   /** Has a default value. */
   defaulted: boolean;
-  /** Only ever tested for being truthy. */
+  /** Tested for being truthy. */
   tested: boolean;
+  /** Used other than in a test or a comparison. */
+  valued: boolean;
+  /** Iterated, indexed or cut, which a string allows as well as an array. */
+  sequence: boolean;
+  /** The program looks at its type, so it handles several. */
+  examined: boolean;
 }
 
 export function createParameter(): Parameter {
   return {
     properties: new Map(),
     kinds: new Set(),
+    compared: new Set(),
     needed: false,
     optional: false,
     demanded: false,
     defaulted: false,
     tested: false,
+    valued: false,
+    sequence: false,
+    examined: false,
   };
 }
 
@@ -67,27 +79,63 @@ function toParameterSchema(parameter: Parameter): JsonSchema {
   return fits ? { ...schema, default: parameter.default } : schema;
 }
 
-function statedSchema({ stated, taken, properties }: Parameter): JsonSchema | undefined {
+function statedSchema({ stated, taken, properties, kinds, examined }: Parameter): JsonSchema | undefined {
   if (stated !== undefined && Object.keys(stated).length > 0 && properties.size === 0) return stated;
-  return taken;
+  if (examined) return {};
+  const others = taken === undefined ? [] : [...kinds].filter((kind) => !admits(taken, kind));
+  return taken === undefined || others.length === 0 ? taken : { anyOf: [taken, ...others.map((type) => ({ type }))] };
+}
+
+/** Combines the schemas of two tools that get the same parameter; they may be called in different branches. */
+export function joinTaken(known: JsonSchema | undefined, schema: JsonSchema): JsonSchema {
+  if (known === undefined) return schema;
+  const choices = (known["anyOf"] ?? [known]) as readonly JsonSchema[];
+  const isNew = choices.every((choice) => JSON.stringify(choice["type"]) !== JSON.stringify(schema["type"]));
+  return isNew ? { anyOf: [...choices, schema] } : known;
+}
+
+function admits({ type }: JsonSchema, kind: string): boolean {
+  if (type === undefined) return true;
+  const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];
+  return types.includes(kind) || (kind === "number" && types.includes("integer"));
 }
 
 function guessedSchema(parameter: Parameter): JsonSchema {
-  const names = [...parameter.properties.keys()];
-  if (names.length > 0) return names.every(isIndex) ? toArraySchema(parameter) : toObjectSchema(parameter);
-  const [kind, ...others] = parameter.kinds;
-  if (kind !== undefined) return { type: others.length === 0 ? kind : [kind, ...others] };
+  const { properties, kinds, compared } = parameter;
+  const names = [...properties.keys()];
+  if (names.length > 0 && names.every(isIndex)) return toSequenceSchema(parameter);
+  if (names.length > 0) {
+    const others = [...kinds].filter((kind) => kind !== "object");
+    return others.length === 0 ? toObjectSchema(parameter) : ofTypes(["object", ...others]);
+  }
+  if (kinds.size > 0) return ofTypes([...kinds]);
+  if (parameter.sequence) return ofTypes(SEQUENCES);
   if (parameter.default !== undefined) return typeOf(parameter.default);
-  return parameter.tested && !parameter.needed ? { type: "boolean" } : {};
+  if (parameter.valued) return {};
+  if (compared.size > 0) return ofTypes([...compared]);
+  return parameter.tested ? { type: "boolean" } : {};
+}
+
+const SEQUENCES = ["array", "string"];
+
+function ofTypes(types: readonly string[]): JsonSchema {
+  return { type: types.length === 1 ? types[0] : types };
 }
 
 function isIndex(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
-function toArraySchema({ properties }: Parameter): JsonSchema {
-  const [items = {}] = [...properties.values()].map(toParameterSchema);
-  return { type: "array", items };
+/** `args.status[0]` is an element of a list or a character of a text, unless other uses decide. */
+function toSequenceSchema({ properties, kinds }: Parameter): JsonSchema {
+  const [element = createParameter()] = properties.values();
+  if (kinds.size > 0 && !kinds.has("array")) return ofTypes([...kinds]);
+  const isList = kinds.has("array") || !mayBeCharacter(element);
+  return isList ? { type: "array", items: toParameterSchema(element) } : ofTypes(SEQUENCES);
+}
+
+function mayBeCharacter({ properties, kinds, taken, stated }: Parameter): boolean {
+  return properties.size === 0 && (taken ?? stated) === undefined && [...kinds].every((kind) => kind === "string");
 }
 
 function typeOf(value: JsonValue): JsonSchema {

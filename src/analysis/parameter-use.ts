@@ -1,8 +1,11 @@
+import type { ArgumentGuards } from "./argument-guards.ts";
+import { bindingOf, isLogicalAssignment } from "./bindings.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { findConstant } from "./constants.ts";
-import { findOrCreate, type Parameter } from "./parameter-tree.ts";
+import { findOrCreate, joinTaken, type Parameter } from "./parameter-tree.ts";
+import { findPlaces, propertyOf, requiredOf, usesOf } from "./passed-objects.ts";
 import { fieldsOf } from "./provides.ts";
-import { type ByType, handlerOf, isMember, type Node, type NodeOf, staticKey } from "./syntax-tree.ts";
+import { type ByType, handlerOf, isMember, type Node, type NodeOf } from "./syntax-tree.ts";
 import type { Scopes } from "./scopes.ts";
 import type { TypeNotes } from "./type-notes.ts";
 import type { ParameterFact, ValueFlow } from "./value-flow.ts";
@@ -11,6 +14,7 @@ export interface ParameterSources {
   readonly values: ValueFlow;
   readonly scopes: Scopes;
   readonly notes: TypeNotes;
+  readonly guards: ArgumentGuards;
 }
 
 type ParameterUse = Extract<ParameterFact, { kind: "used" }>;
@@ -24,33 +28,41 @@ const STRING_METHODS = words(
     "matchAll substring localeCompare codePointAt charCodeAt normalize repeat search",
 );
 const NUMBER_METHODS = words("toFixed toPrecision");
-const ARITHMETIC = words("- * / % ** < > <= >= & | ^ << >> >>>");
+/** Methods of strings and arrays. */
+const SEQUENCE_METHODS = words("slice includes indexOf lastIndexOf concat at");
+const ARITHMETIC = words("- * / % ** & | ^ << >> >>>");
+/** Texts have an order, too. */
+const ORDER = words("< > <= >=");
 const EQUALITY = words("=== !== == !=");
 
 /** Records the facts that one use of (a part of) `args` implies. */
 export function observeUse(root: Parameter, { node, path }: ParameterUse, sources: ParameterSources): void {
   const parent = node.parent ?? undefined;
-  if (parent?.type === "CallExpression" && parent.callee === node) {
-    observeMethod(root, path);
-    return;
-  }
-  if (path.length > 1 && path.at(-1) === "length") {
-    need(root, path.slice(0, -1));
+  const isCalled = parent?.type === "CallExpression" && parent.callee === node;
+  if (isCalled || (path.length > 1 && path.at(-1) === "length")) {
+    const owner = path.slice(0, -1);
+    if (isCalled) observeMethod(root, path);
+    if (sources.guards.isCertain(node, owner)) need(root, owner);
     return;
   }
   const parameter = findOrCreate(root, path);
   const handler = parent === undefined ? undefined : handlerOf(USES, parent);
-  const isTolerant = parent !== undefined && handler?.(parent, { node, parameter, sources }) === true;
-  need(root, isTolerant ? path.slice(0, -1) : path);
+  const handled = parent === undefined ? undefined : handler?.(parent, { node, parameter, sources });
+  if (handled !== "tested") parameter.valued = true;
+  const needed = handled === undefined ? path : path.slice(0, -1);
+  if (sources.guards.isCertain(node, needed)) need(root, needed);
 }
 
 /** Records the call of a method on a parameter; `args` itself has no methods. */
 function observeMethod(root: Parameter, path: readonly string[]): void {
   const owner = path.slice(0, -1);
-  const kind = kindByMethod(path.at(-1) ?? "");
+  const method = path.at(-1) ?? "";
   if (owner.length === 0) return;
-  need(root, owner);
-  if (kind !== undefined) findOrCreate(root, owner).kinds.add(kind);
+  const parameter = findOrCreate(root, owner);
+  parameter.valued = true;
+  const kind = kindByMethod(method);
+  if (kind !== undefined) parameter.kinds.add(kind);
+  else if (SEQUENCE_METHODS.has(method)) parameter.sequence = true;
 }
 
 function need(root: Parameter, path: readonly string[]): void {
@@ -69,119 +81,211 @@ interface UseContext {
   readonly sources: ParameterSources;
 }
 
-/** Rules by the type of the parent node. Returns true if the use does not by itself need a value. */
-const USES: ByType<readonly [UseContext], boolean> = {
+/** How a program manages without a value: it only tests it, or the place accepts that there is none. */
+type Tolerance = "tested" | "accepted" | undefined;
+
+/** Rules by the type of the parent node. Returns undefined if the use needs a value. */
+const USES: ByType<readonly [UseContext], Tolerance> = {
   Property: (parent, context) => copyPropertySchema(parent, context),
-  CallExpression: (parent, context) => copyToolSchema(parent, context),
-  LogicalExpression(parent, { node, parameter, sources }) {
-    if (parent.left !== node) return false;
+  CallExpression: (parent, context) => observeArgument(parent, context),
+  LogicalExpression(parent, context) {
+    const { node, parameter } = context;
+    if (parent.left !== node) return undefined;
     if (parent.operator === "&&") return test(parameter);
-    parameter.defaulted = true;
-    const constant = findConstant(parent.right, sources.scopes);
-    if (constant !== undefined) parameter.default ??= constant.value;
-    return true;
+    takeDefault(parent.right, context);
+    return copySchemaOfUses(parent, context);
+  },
+  AssignmentExpression(parent, context) {
+    if (parent.left !== context.node) return undefined;
+    if (parent.operator === "??=" || parent.operator === "||=") takeDefault(parent.right, context);
+    return parent.operator === "=" || isLogicalAssignment(parent) ? "accepted" : undefined;
   },
   IfStatement: (_, { parameter }) => test(parameter),
-  ConditionalExpression: (parent, { node, parameter }) => parent.test === node && test(parameter),
+  SwitchStatement(parent, { parameter }) {
+    for (const { test: label } of parent.cases) if (label !== null) noteLiteral(label, parameter);
+    return "tested";
+  },
+  ConditionalExpression: (parent, { node, parameter }) => (parent.test === node ? test(parameter) : undefined),
   UnaryExpression(parent, { parameter }) {
     if (parent.operator === "-" || parent.operator === "+") parameter.kinds.add("number");
-    if (parent.operator !== "!" && parent.operator !== "typeof") return false;
-    if (parent.operator === "!") return !isRefused(parent) && test(parameter);
-    noteTypeof(parent, parameter);
-    return !isRefused(parent.parent ?? parent) && optional(parameter);
+    if (parent.operator === "delete") return "accepted";
+    if (parent.operator === "!") return isRefused(parent) ? undefined : test(parameter);
+    return parent.operator === "typeof" ? observeTypeof(parent, parameter) : undefined;
   },
   BinaryExpression: (parent, context) => compare(parent, context),
-  ForOfStatement: (parent, { node, parameter }) => addKind(parameter, parent.right === node ? "array" : undefined),
+  ForOfStatement(parent, { node, parameter }) {
+    if (parent.right !== node) return undefined;
+    if (takesObjects(parent.left)) parameter.kinds.add("array");
+    parameter.sequence = true;
+    return undefined;
+  },
   ForInStatement: (parent, { node, parameter }) => addKind(parameter, parent.right === node ? "object" : undefined),
-  SpreadElement: (parent, { parameter }) =>
-    addKind(parameter, parent.parent?.type === "ObjectExpression" ? "object" : "array"),
+  SpreadElement(parent, { parameter }) {
+    if (parent.parent?.type !== "ObjectExpression") {
+      parameter.sequence = true;
+      return undefined;
+    }
+    parameter.kinds.add("object");
+    return "accepted";
+  },
 };
 
-function addKind(parameter: Parameter, kind: string | undefined): false {
+function addKind(parameter: Parameter, kind: string | undefined): undefined {
   if (kind !== undefined) parameter.kinds.add(kind);
-  return false;
+  return undefined;
 }
 
-function optional(parameter: Parameter): true {
+function optional(parameter: Parameter): "tested" {
   parameter.optional = true;
-  return true;
+  return "tested";
 }
 
-function test(parameter: Parameter): true {
+function test(parameter: Parameter): "tested" {
   parameter.tested = true;
   return optional(parameter);
 }
 
-/** `if (!args.path) throw …` makes the parameter required after all. */
+function takeDefault(value: Node, { parameter, sources }: UseContext): void {
+  parameter.defaulted = true;
+  const constant = findConstant(value, sources.scopes);
+  if (constant !== undefined) parameter.default ??= constant.value;
+}
+
+/** `if (!args.path) throw …` makes the parameter required after all, also as one of several conditions. */
 function isRefused(node: Node): boolean {
-  const { parent } = node;
-  if (parent?.type !== "IfStatement" || parent.test !== node) return false;
+  let condition = node;
+  while (condition.parent?.type === "LogicalExpression" && condition.parent.operator === "||") {
+    condition = condition.parent;
+  }
+  const { parent } = condition;
+  if (parent?.type !== "IfStatement" || parent.test !== condition) return false;
   const { consequent } = parent;
   const first = consequent.type === "BlockStatement" ? consequent.body[0] : consequent;
   return first?.type === "ThrowStatement";
 }
 
-/** Records `typeof args.x === "string"`. */
-function noteTypeof(node: NodeOf<"UnaryExpression">, parameter: Parameter): void {
+const TYPES = words("string number boolean object");
+
+/** Tells `if (typeof args.x !== "string") throw` from a program that handles several types. */
+function observeTypeof(node: NodeOf<"UnaryExpression">, parameter: Parameter): Tolerance {
   const { parent } = node;
-  if (parent?.type !== "BinaryExpression") return;
+  if (parent?.type !== "BinaryExpression") return optional(parameter);
   const other = parent.left === node ? parent.right : parent.left;
-  const kind = other.type === "Literal" ? other.value : undefined;
-  if (kind === "string" || kind === "number" || kind === "boolean" || kind === "object") parameter.kinds.add(kind);
+  const kind = other.type === "Literal" && typeof other.value === "string" ? other.value : "";
+  const isNegated = parent.operator.startsWith("!");
+  if (isRefused(parent) && isNegated && TYPES.has(kind)) return addKind(parameter, kind);
+  if (isRefused(parent) && !isNegated && kind === "undefined") return undefined;
+  if (kind !== "undefined") parameter.examined = true;
+  return optional(parameter);
 }
 
-function compare({ left, operator, right }: NodeOf<"BinaryExpression">, { node, parameter }: UseContext): boolean {
+function compare({ left, operator, right }: NodeOf<"BinaryExpression">, { node, parameter }: UseContext): Tolerance {
   const other = left === node ? right : left;
   const constant = other.type === "Literal" ? other.value : undefined;
   if (EQUALITY.has(operator)) {
     const isMissing = constant === null || (other.type === "Identifier" && other.name === "undefined");
-    return isMissing ? !isRefused(node.parent ?? node) && optional(parameter) : addKind(parameter, kindOf(constant));
+    if (!isMissing) noteLiteral(other, parameter);
+    if (isRefused(node.parent ?? node)) return undefined;
+    return isMissing ? optional(parameter) : "tested";
   }
-  const isNumber = ARITHMETIC.has(operator) || (operator === "+" && typeof constant === "number");
+  const isNumber = ORDER.has(operator) || operator === "+" ? isNumeric(other) : ARITHMETIC.has(operator);
   return addKind(parameter, isNumber ? "number" : undefined);
 }
 
-function kindOf(value: unknown): string | undefined {
-  const kind = typeof value;
-  return kind === "string" || kind === "number" || kind === "boolean" ? kind : undefined;
+/** True for a number and for a counter, as in `for (let i = 0; i < args.pages; i++)`. */
+function isNumeric(node: Node): boolean {
+  if (node.type === "Literal") return typeof node.value === "number";
+  return (bindingOf(node)?.writes ?? []).some(
+    ({ source }) => source?.type === "Literal" && typeof source.value === "number",
+  );
+}
+
+function noteLiteral(node: Node, parameter: Parameter): void {
+  const kind = node.type === "Literal" ? typeof node.value : undefined;
+  if (kind === "string" || kind === "number" || kind === "boolean") parameter.compared.add(kind);
+  else parameter.valued = true;
+}
+
+/** True if the loop variable is used as an object, which no character of a text is. */
+function takesObjects(left: Node): boolean {
+  const name = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
+  if (name?.type === "ObjectPattern") return true;
+  return (bindingOf(name)?.reads ?? []).some(({ parent }) => {
+    if (parent?.type !== "MemberExpression" || parent.property.type !== "Identifier" || parent.computed) return false;
+    const member = parent.property.name;
+    return member !== "length" && !STRING_METHODS.has(member) && !SEQUENCE_METHODS.has(member);
+  });
 }
 
 /** Copies the tool's schema of the property that the parameter is passed as. */
-function copyPropertySchema(property: NodeOf<"Property">, { node, parameter, sources }: UseContext): boolean {
-  const name = property.value === node ? staticKey(property) : undefined;
-  const call = property.parent?.parent;
-  if (name === undefined || call?.type !== "CallExpression" || call.arguments[0] !== property.parent) return false;
-  const input = sources.values.sites.get(call)?.tool?.inputSchema;
-  const schema = propertyOf(input, name);
-  if (schema === undefined) return false;
-  if (isSelfContained(schema)) parameter.taken ??= schema;
-  return !requiredOf(input).includes(name);
+function copyPropertySchema(property: NodeOf<"Property">, { node, parameter, sources }: UseContext): Tolerance {
+  const places = property.value === node ? findPlaces(property, sources) : [];
+  for (const { schema } of places) {
+    if (schema !== undefined && isSelfContained(schema)) parameter.taken = joinTaken(parameter.taken, schema);
+  }
+  return places.length > 0 && places.every((place) => place.accepts) ? "accepted" : undefined;
 }
 
-/** Copies all of the tool's parameters for `mcp.fs.read(args)`. */
-function copyToolSchema(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): boolean {
+/**
+ * Copies the tool's schema where `args.x ?? 5` is passed on, directly or by the name of a variable. A default that the
+ * program tells from other values, as in `limit === "all"`, may differ from them in type.
+ */
+function copySchemaOfUses(expression: Node, { parameter, sources }: UseContext): "accepted" {
+  for (const node of usesOf(expression)) {
+    const { parent } = node;
+    if (parent?.type === "Property") copyPropertySchema(parent, { node, parameter, sources });
+    parameter.examined ||= isTypeTest(node);
+  }
+  return "accepted";
+}
+
+/** Copies all of the tool's parameters for `mcp.fs.read(args)`; notes the tests of `Array.isArray(args.x)`. */
+function observeArgument(call: NodeOf<"CallExpression">, { node, parameter, sources }: UseContext): Tolerance {
   if (isMember(call.callee, "JSON", "parse")) return addKind(parameter, "string");
+  if (isMember(call.callee, "Array", "isArray")) return observeIsArray(call, parameter);
   const input = sources.values.sites.get(call)?.tool?.inputSchema;
-  if (input === undefined || call.arguments[0] !== node) return false;
+  if (input === undefined) return isTestedByFunction(call, node, sources) ? "accepted" : undefined;
+  if (call.arguments[0] !== node) return undefined;
   for (const name of fieldsOf(input)) {
     const schema = propertyOf(input, name);
     const member = findOrCreate(parameter, [name]);
-    if (schema !== undefined && isSelfContained(schema)) member.taken ??= schema;
+    if (schema !== undefined && isSelfContained(schema)) member.taken = joinTaken(member.taken, schema);
     member.needed ||= requiredOf(input).includes(name);
   }
-  return false;
+  return undefined;
 }
 
-function propertyOf(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
-  const properties = schema?.["properties"];
-  if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name)) return undefined;
-  const found: unknown = (properties as Record<string, unknown>)[name];
-  return typeof found === "object" && found !== null ? (found as JsonSchema) : undefined;
+function observeIsArray(call: Node, parameter: Parameter): Tolerance {
+  const { parent } = call;
+  if (parent?.type === "UnaryExpression" && parent.operator === "!" && isRefused(parent))
+    return addKind(parameter, "array");
+  parameter.examined = true;
+  return "tested";
 }
 
-function requiredOf(schema: JsonSchema | undefined): readonly unknown[] {
-  const required = schema?.["required"];
-  return Array.isArray(required) ? required : [];
+/** True if a function of the program gives the argument a default or tests it. */
+function isTestedByFunction(call: NodeOf<"CallExpression">, node: Node, { scopes }: ParameterSources): boolean {
+  const index = call.arguments.indexOf(node as (typeof call.arguments)[number]);
+  const parameter = scopes.calledFunction(call.callee)?.params[index];
+  if (parameter === undefined) return false;
+  return parameter.type === "AssignmentPattern" || (bindingOf(parameter)?.reads ?? []).some(isTest);
+}
+
+function isTypeTest({ parent, ...node }: Node): boolean {
+  if (parent?.type === "CallExpression") return isMember(parent.callee, "Array", "isArray");
+  if (parent?.type === "UnaryExpression") return parent.operator === "typeof";
+  if (parent?.type !== "BinaryExpression" || !EQUALITY.has(parent.operator)) return false;
+  const other = parent.left.start === node.start ? parent.right : parent.left;
+  return other.type === "Literal";
+}
+
+function isTest(node: Node): boolean {
+  const { parent } = node;
+  if (parent?.type === "IfStatement" || parent?.type === "ConditionalExpression") return parent.test === node;
+  if (parent?.type === "LogicalExpression") return parent.left === node;
+  if (parent?.type === "UnaryExpression") return parent.operator === "!" || parent.operator === "typeof";
+  if (parent?.type === "MemberExpression") return parent.object === node && parent.optional;
+  return parent?.type === "BinaryExpression" && EQUALITY.has(parent.operator);
 }
 
 /** False for a schema with `$ref`, which would point into the schema it was copied from. */

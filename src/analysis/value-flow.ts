@@ -1,6 +1,6 @@
 import { formatToolId } from "../catalogue/tool-id.ts";
 import { findMemberKey, findString } from "./constants.ts";
-import { type Binding, bindingOf } from "./bindings.ts";
+import { type Binding, bindingOf, isReplaced } from "./bindings.ts";
 import type { Scopes } from "./scopes.ts";
 import type { ToolFacts, ToolCatalogue } from "./structure.ts";
 import {
@@ -41,6 +41,8 @@ export type ParameterFact = { readonly path: readonly string[] } & (
   /** A pattern destructures or names it. */
   | { readonly kind: "bound"; readonly pattern: Node }
   | { readonly kind: "defaulted"; readonly value: Node }
+  /** A variable holds it until it gets another value, by a rule that is not followed. */
+  | { readonly kind: "replaced"; readonly node: Node }
   /** `args.user?.name`: the user can be missing. */
   | { readonly kind: "optional"; readonly node: Node }
 );
@@ -89,6 +91,9 @@ export class ValueFlow {
     MemberExpression: (parent, node, value) => parent.object === node && this.#member(parent, value),
     ChainExpression: (parent, _, value) => this.#go(parent, value),
     AwaitExpression: (parent, _, value) => this.#go(parent, value),
+    // `args ?? {}` is `args`, which always exists
+    LogicalExpression: (parent, node, value) =>
+      isWholeArgs(value) && parent.left === node && parent.operator !== "&&" && this.#go(parent, value),
     SequenceExpression: (parent, node, value) => parent.expressions.at(-1) === node && this.#go(parent, value),
     VariableDeclarator: (parent, node, value) => this.#bind(parent.id, value, node),
     AssignmentExpression: (parent, node, value) =>
@@ -183,7 +188,9 @@ export class ValueFlow {
   #bindName(name: NodeOf<"Identifier">, value: Value, source: Node): void {
     const binding = bindingOf(name);
     if (binding?.writes.length === 1 && !binding.builtin) this.#start(binding.reads, value);
-    else this.#use(source, value);
+    else if (value.kind === "args" && !isWholeArgs(value) && binding !== undefined && isReplaced(binding)) {
+      this.parameterFacts.push({ kind: "replaced", path: value.path, node: source });
+    } else this.#use(source, value);
   }
 
   #bindObject(pattern: NodeOf<"ObjectPattern">, value: Value, source: Node): void {
@@ -235,6 +242,10 @@ export class ValueFlow {
     }
     return { kind: "dynamic", ...place, ...(call !== undefined && { callee: node }) };
   }
+}
+
+function isWholeArgs(value: Value): boolean {
+  return value.kind === "args" && value.path.length === 0;
 }
 
 /** Returns the pattern that receives the results of `await Promise.all(…)`. */

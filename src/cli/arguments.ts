@@ -29,9 +29,14 @@ export function readArguments(
 
 /** Converts to the type that the schema names; without one a zip code stays text. */
 function convert(text: string, type: unknown): unknown {
-  if (type === "number" || type === "integer") return Number.isNaN(Number(text)) ? text : Number(text);
-  if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
-  if (type === "array" || type === "object") return parseJson(text) ?? text;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  if (types.includes("array") || types.includes("object")) {
+    const parsed = parseJson(text);
+    return typeof parsed === "object" && parsed !== null ? parsed : types.length === 1 ? (parsed ?? text) : text;
+  }
+  if (types.includes("string")) return text;
+  if (types.includes("number") || types.includes("integer")) return Number.isNaN(Number(text)) ? text : Number(text);
+  if (types.includes("boolean")) return text === "true" ? true : text === "false" ? false : text;
   return text;
 }
 

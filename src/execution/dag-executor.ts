@@ -2,7 +2,7 @@ import { parseToolId, type ToolRef } from "../catalogue/tool-id.ts";
 import type { DagStructure, DagTask } from "../registry/capability.ts";
 import type { StaticStructure, StructureEdge, StructureNode } from "../analysis/structure.ts";
 import { PmlError } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../base/json.ts";
 import type { RunHost } from "./worker-bridge.ts";
 
 /** Failure of a task that is not `safeToFail`. */
@@ -93,14 +93,21 @@ export function dagToStructure(dag: DagStructure): StaticStructure {
   return { nodes, edges: [...edges, ...provides] };
 }
 
-/** Schema of the arguments that tasks take from `args`. */
-export function dagParameters({ tasks }: DagStructure): { type: "object"; properties: JsonObject; required: string[] } {
-  const names = new Set(
-    tasks.flatMap((task) =>
-      referencesOf(task).flatMap((ref) => (ref.startsWith("args.") ? [ref.split(".")[1] ?? ""] : [])),
-    ),
-  );
-  return { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), required: [...names] };
+/** Schema of the arguments that tasks take from `args`; a condition alone works without its argument. */
+export function dagParameters({ tasks }: DagStructure): JsonSchema {
+  const passed = tasks.flatMap((task) => valueReferences(task));
+  const required = [...new Set(passed.flatMap(argumentName))];
+  const names = new Set([...required, ...tasks.flatMap((task) => referencesOf(task).flatMap(argumentName))]);
+  return {
+    type: "object",
+    properties: Object.fromEntries([...names].map((name) => [name, {}])),
+    required,
+    ...(tasks.flatMap(referencesOf).includes("args") ? {} : { additionalProperties: false }),
+  };
+}
+
+function argumentName(ref: string): string[] {
+  return ref.startsWith("args.") ? [ref.split(".")[1] ?? ""] : [];
 }
 
 function dependenciesOf(task: DagTask): string[] {
@@ -113,6 +120,11 @@ function referencedTasks(task: DagTask): string[] {
 }
 
 function referencesOf(task: DagTask): string[] {
+  const condition = task.condition === undefined ? undefined : parseCondition(task.condition);
+  return condition === undefined ? valueReferences(task) : [...valueReferences(task), condition.ref];
+}
+
+function valueReferences(task: DagTask): string[] {
   const found: string[] = [];
   const visit = (value: JsonValue): void => {
     if (typeof value !== "object" || value === null) return;
@@ -121,8 +133,7 @@ function referencesOf(task: DagTask): string[] {
     else for (const item of Object.values(value)) visit(item);
   };
   visit(task.arguments ?? {});
-  const condition = task.condition === undefined ? undefined : parseCondition(task.condition);
-  return condition === undefined ? found : [...found, condition.ref];
+  return found;
 }
 
 function referenceOf(value: JsonValue): string | undefined {

@@ -13,7 +13,7 @@ import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
 import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
-import { refuseLargeArguments } from "./check-args.ts";
+import { checkArguments, checkOwnArguments, refuseLargeArguments } from "./check-args.ts";
 import type { Programs, Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { RunAnswer, RunError } from "../contract/execute.ts";
@@ -31,15 +31,7 @@ import {
   type Run,
   type StoredRun,
 } from "./run-store.ts";
-import {
-  checkArguments,
-  identify,
-  isOver,
-  LEASE_SECONDS,
-  Runner,
-  type RunInProgress,
-  type RunnerOptions,
-} from "./runner.ts";
+import { identify, isOver, LEASE_SECONDS, Runner, type RunInProgress, type RunnerOptions } from "./runner.ts";
 
 export interface EngineOptions extends RunnerOptions {
   readonly secrets: Secrets;
@@ -85,8 +77,7 @@ export class Engine {
     const started = performance.now();
     const asker = toAsker(scope, context.caller);
     refuseLargeArguments(request.args, this.#options.limits.maxArgumentBytes);
-    const runnable = await this.#find(asker, request);
-    const args = checkArguments(runnable, request.args);
+    const { runnable, args } = checkRequest(await this.#find(asker, request), request);
     const run = this.#newRun(scope, runnable, { request, args, caller: context.caller });
     const report = { run, runnable, started, byName: request.kind === "capability" };
     if (request.options.dryRun === true) return this.#dryRun(report, context);
@@ -351,6 +342,13 @@ export class Engine {
       secrets,
     };
   }
+}
+
+/** Refuses arguments that a capability does not have; a program that comes with them gets a warning. */
+function checkRequest(found: Runnable, { kind, args: given }: RunRequest): { runnable: Runnable; args: JsonObject } {
+  if (kind === "capability" || kind === "tool") return { runnable: found, args: checkArguments(found, given) };
+  const { args, notices } = checkOwnArguments(found, given);
+  return { runnable: { ...found, notices: [...found.notices, ...notices] }, args };
 }
 
 /** The submitted text, its secrets hidden, where the stored capability has another one of the same source. */

@@ -4,10 +4,9 @@ import { v7 as newId } from "uuid";
 import { countUse } from "../registry/record-store.ts";
 import type { Db } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
 import type { Logger } from "../base/log.ts";
 import type { ApprovedPlan, Approver } from "./approver.ts";
-import { findArgumentProblem, mergeDefaults } from "./check-args.ts";
+import { checkArguments } from "./check-args.ts";
 import type { AnswerEntry, JournalEntry } from "./journal.ts";
 import { Memos } from "./memos.ts";
 import type { CallTool, RunCaller } from "./ports.ts";
@@ -252,16 +251,6 @@ const STOPPED = new Promise<never>(() => undefined);
 export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "recordId" | "version" | "sourceHash"> {
   const { id, version, sourceHash } = capability;
   return { kind: body.kind, recordId: id, version, sourceHash };
-}
-
-/** Fills in defaults; throws if an argument is missing or of the wrong type. */
-export function checkArguments({ capability }: Runnable, given: JsonObject): JsonObject {
-  const args = mergeDefaults(given, capability.parameters);
-  const problem = findArgumentProblem(args, capability.parameters);
-  if (problem === undefined) return args;
-  throw new PmlError("arguments_invalid", problem, {
-    hint: "Pass the program's parameters in args; on the command line with --arg name=value or --args-json.",
-  });
 }
 
 export function isOver({ state }: StoredRun): boolean {

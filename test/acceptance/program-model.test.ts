@@ -306,7 +306,7 @@ describe("a run", () => {
     await run({ code: "return 2", name: "util:taken" });
     const taken = await run({ code: "return 3", name: "util:taken" });
     expect(taken.error?.message).toContain("Capability name 'util:taken' already exists");
-    const byName = await run({ capability: "util:taken", context: { any: 1 } });
+    const byName = await run({ capability: "util:taken", context: {} });
     expect(byName).toMatchObject({ mode: "call_by_name", result: 2 });
     const direct = await run({ code: "return args.any", context: { any: 1 } });
     expect(direct).toMatchObject({ mode: "direct", result: 1 });

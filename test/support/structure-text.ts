@@ -83,8 +83,10 @@ function formatEdge(edge: StructureEdge): string {
 
 function formatParameters(schema: JsonSchema): string[] {
   const required = (schema["required"] ?? []) as string[];
-  return Object.entries(schema["properties"] as Record<string, JsonSchema>).map(([name, property]) => {
+  const others = schema["additionalProperties"] === false ? [] : ["parameter …: any"];
+  const known = Object.entries(schema["properties"] as Record<string, JsonSchema>).map(([name, property]) => {
     const details = Object.keys(property).length === 0 ? "any" : JSON.stringify(property);
     return `parameter ${name}${required.includes(name) ? "" : "?"}: ${details}`;
   });
+  return [...known, ...others];
 }

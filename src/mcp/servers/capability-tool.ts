@@ -21,7 +21,8 @@ const LARGEST_LISTED_SCHEMA = 64 * 1024;
 
 /** Accepts any argument where no parameter is known, or too much to list. */
 function inputSchema(parameters: JsonSchema): Tool["inputSchema"] {
-  const isKnown = parameters["type"] === "object" && Object.keys(parameters["properties"] ?? {}).length > 0;
+  const hasProperties = Object.keys(parameters["properties"] ?? {}).length > 0;
+  const isKnown = parameters["type"] === "object" && (hasProperties || parameters["additionalProperties"] === false);
   if (!isKnown || JSON.stringify(parameters).length > LARGEST_LISTED_SCHEMA)
     return { type: "object", properties: {}, additionalProperties: true };
   return { ...(parameters as Tool["inputSchema"]), type: "object" };
