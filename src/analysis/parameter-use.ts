@@ -3,6 +3,7 @@ import { bindingOf, isLogicalAssignment } from "./bindings.ts";
 import type { JsonSchema } from "../base/json.ts";
 import { findConstant } from "./constants.ts";
 import { findOrCreate, joinTaken, type Parameter } from "./parameter-tree.ts";
+import { EQUALITY, isRefused, isTest, isTypeTest } from "./parameter-tests.ts";
 import { findPlaces, propertyOf, requiredOf, usesOf } from "./passed-objects.ts";
 import { fieldsOf } from "./provides.ts";
 import { type ByType, handlerOf, isMember, type Node, type NodeOf } from "./syntax-tree.ts";
@@ -33,24 +34,30 @@ const SEQUENCE_METHODS = words("slice includes indexOf lastIndexOf concat at");
 const ARITHMETIC = words("- * / % ** & | ^ << >> >>>");
 /** Texts have an order, too. */
 const ORDER = words("< > <= >=");
-const EQUALITY = words("=== !== == !=");
 
 /** Records the facts that one use of (a part of) `args` implies. */
 export function observeUse(root: Parameter, { node, path }: ParameterUse, sources: ParameterSources): void {
-  const parent = node.parent ?? undefined;
-  const isCalled = parent?.type === "CallExpression" && parent.callee === node;
-  if (isCalled || (path.length > 1 && path.at(-1) === "length")) {
-    const owner = path.slice(0, -1);
-    if (isCalled) observeMethod(root, path);
-    if (sources.guards.isCertain(node, owner)) need(root, owner);
-    return;
-  }
-  const parameter = findOrCreate(root, path);
-  const handler = parent === undefined ? undefined : handlerOf(USES, parent);
-  const handled = parent === undefined ? undefined : handler?.(parent, { node, parameter, sources });
-  if (handled !== "tested") parameter.valued = true;
-  const needed = handled === undefined ? path : path.slice(0, -1);
+  const isWhole = observePlace(root, { node, path }, sources);
+  const needed = isWhole ? path : path.slice(0, -1);
   if (sources.guards.isCertain(node, needed)) need(root, needed);
+}
+
+/** Returns true if the place needs the value itself, false if only the object that may have it. */
+function observePlace(
+  root: Parameter,
+  { node, path }: Pick<ParameterUse, "node" | "path">,
+  sources: ParameterSources,
+): boolean {
+  const { parent } = node;
+  if (parent?.type === "CallExpression" && parent.callee === node) {
+    observeMethod(root, path);
+    return false;
+  }
+  if (path.length > 1 && path.at(-1) === "length") return false;
+  const parameter = findOrCreate(root, path);
+  const handled = parent ? handlerOf(USES, parent)?.(parent, { node, parameter, sources }) : undefined;
+  if (handled !== "tested") parameter.valued = true;
+  return handled === undefined;
 }
 
 /** Records the call of a method on a parameter; `args` itself has no methods. */
@@ -151,19 +158,6 @@ function takeDefault(value: Node, { parameter, sources }: UseContext): void {
   if (constant !== undefined) parameter.default ??= constant.value;
 }
 
-/** `if (!args.path) throw …` makes the parameter required after all, also as one of several conditions. */
-function isRefused(node: Node): boolean {
-  let condition = node;
-  while (condition.parent?.type === "LogicalExpression" && condition.parent.operator === "||") {
-    condition = condition.parent;
-  }
-  const { parent } = condition;
-  if (parent?.type !== "IfStatement" || parent.test !== condition) return false;
-  const { consequent } = parent;
-  const first = consequent.type === "BlockStatement" ? consequent.body[0] : consequent;
-  return first?.type === "ThrowStatement";
-}
-
 const TYPES = words("string number boolean object");
 
 /** Tells `if (typeof args.x !== "string") throw` from a program that handles several types. */
@@ -171,25 +165,33 @@ function observeTypeof(node: NodeOf<"UnaryExpression">, parameter: Parameter): T
   const { parent } = node;
   if (parent?.type !== "BinaryExpression") return optional(parameter);
   const other = parent.left === node ? parent.right : parent.left;
-  const kind = other.type === "Literal" && typeof other.value === "string" ? other.value : "";
-  const isNegated = parent.operator.startsWith("!");
-  if (isRefused(parent) && isNegated && TYPES.has(kind)) return addKind(parameter, kind);
-  if (isRefused(parent) && !isNegated && kind === "undefined") return undefined;
+  const kind = other.type === "Literal" ? String(other.value) : "";
+  if (isRefused(parent)) {
+    const isNegated = parent.operator.startsWith("!");
+    if (isNegated && TYPES.has(kind)) return addKind(parameter, kind);
+    if (!isNegated && kind === "undefined") return undefined;
+  }
   if (kind !== "undefined") parameter.examined = true;
   return optional(parameter);
 }
 
-function compare({ left, operator, right }: NodeOf<"BinaryExpression">, { node, parameter }: UseContext): Tolerance {
+function compare(parent: NodeOf<"BinaryExpression">, { node, parameter }: UseContext): Tolerance {
+  const { left, operator, right } = parent;
   const other = left === node ? right : left;
-  const constant = other.type === "Literal" ? other.value : undefined;
-  if (EQUALITY.has(operator)) {
-    const isMissing = constant === null || (other.type === "Identifier" && other.name === "undefined");
-    if (!isMissing) noteLiteral(other, parameter);
-    if (isRefused(node.parent ?? node)) return undefined;
-    return isMissing ? optional(parameter) : "tested";
-  }
+  if (EQUALITY.has(operator)) return compareEqual(other, { parent, parameter });
   const isNumber = ORDER.has(operator) || operator === "+" ? isNumeric(other) : ARITHMETIC.has(operator);
   return addKind(parameter, isNumber ? "number" : undefined);
+}
+
+function compareEqual(
+  other: Node,
+  { parent, parameter }: { readonly parent: Node; readonly parameter: Parameter },
+): Tolerance {
+  const isNull = other.type === "Literal" && other.value === null;
+  const isMissing = isNull || (other.type === "Identifier" && other.name === "undefined");
+  if (!isMissing) noteLiteral(other, parameter);
+  if (isRefused(parent)) return undefined;
+  return isMissing ? optional(parameter) : "tested";
 }
 
 /** True for a number and for a counter, as in `for (let i = 0; i < args.pages; i++)`. */
@@ -269,23 +271,6 @@ function isTestedByFunction(call: NodeOf<"CallExpression">, node: Node, { scopes
   const parameter = scopes.calledFunction(call.callee)?.params[index];
   if (parameter === undefined) return false;
   return parameter.type === "AssignmentPattern" || (bindingOf(parameter)?.reads ?? []).some(isTest);
-}
-
-function isTypeTest({ parent, ...node }: Node): boolean {
-  if (parent?.type === "CallExpression") return isMember(parent.callee, "Array", "isArray");
-  if (parent?.type === "UnaryExpression") return parent.operator === "typeof";
-  if (parent?.type !== "BinaryExpression" || !EQUALITY.has(parent.operator)) return false;
-  const other = parent.left.start === node.start ? parent.right : parent.left;
-  return other.type === "Literal";
-}
-
-function isTest(node: Node): boolean {
-  const { parent } = node;
-  if (parent?.type === "IfStatement" || parent?.type === "ConditionalExpression") return parent.test === node;
-  if (parent?.type === "LogicalExpression") return parent.left === node;
-  if (parent?.type === "UnaryExpression") return parent.operator === "!" || parent.operator === "typeof";
-  if (parent?.type === "MemberExpression") return parent.object === node && parent.optional;
-  return parent?.type === "BinaryExpression" && EQUALITY.has(parent.operator);
 }
 
 /** False for a schema with `$ref`, which would point into the schema it was copied from. */

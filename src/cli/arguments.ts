@@ -29,15 +29,18 @@ export function readArguments(
 
 /** Converts to the type that the schema names; without one a zip code stays text. */
 function convert(text: string, type: unknown): unknown {
-  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
-  if (types.includes("array") || types.includes("object")) {
-    const parsed = parseJson(text);
-    return typeof parsed === "object" && parsed !== null ? parsed : types.length === 1 ? (parsed ?? text) : text;
-  }
-  if (types.includes("string")) return text;
-  if (types.includes("number") || types.includes("integer")) return Number.isNaN(Number(text)) ? text : Number(text);
-  if (types.includes("boolean")) return text === "true" ? true : text === "false" ? false : text;
+  if (Array.isArray(type)) return convertToAny(text, type);
+  if (type === "number" || type === "integer") return Number.isNaN(Number(text)) ? text : Number(text);
+  if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (type === "array" || type === "object") return parseJson(text) ?? text;
   return text;
+}
+
+/** Converts to a list or an object if the text is one; other text stays as it is where the schema allows text. */
+function convertToAny(text: string, types: readonly unknown[]): unknown {
+  const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  if (parsed !== undefined && (types.includes("array") || types.includes("object"))) return parsed;
+  return types.includes("string") ? text : convert(text, types[0]);
 }
 
 function parseObject(text: string): Record<string, unknown> {
