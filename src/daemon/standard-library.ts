@@ -32,6 +32,7 @@ export function createStandardLibrary(app: App, { scope, approvalUrl, gateway }:
     registry,
     facts: app.records.facts,
     capabilities,
+    maxResultBytes: () => gateway().settings.results.maxBytes,
     tools: (asker) => listKnown(gateway(), capabilities, asker),
     servers: () =>
       upstreams.statuses.map((status) => ({

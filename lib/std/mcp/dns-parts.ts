@@ -10,6 +10,8 @@ export interface DnsParts {
   readonly registry: Registry;
   readonly facts: RecordFacts;
   readonly scope: Scope;
+  /** Size of an answer that is handed over whole; 0 for no limit. */
+  readonly maxResultBytes: () => number;
 }
 
 export const reads = { readOnlyHint: true, openWorldHint: false } as const;

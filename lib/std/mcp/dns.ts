@@ -1,12 +1,11 @@
-import type { z } from "zod";
 import { tools } from "../../../src/contract/tools.ts";
-import type { RecordQuery } from "../../../src/registry/registry.ts";
 import { askerOf, defineTool, type OwnTool } from "../../../src/mcp/own-tools/own-tool.ts";
 import { ToolModule } from "../../../src/mcp/servers/tool-module.ts";
 import { withoutUndefined } from "../../../src/base/without-undefined.ts";
 import { describeBriefly, describeRecord } from "./describe-record.ts";
 import { createHistory } from "./dns-history.ts";
 import { changed, type DnsParts, json, reads, writes } from "./dns-parts.ts";
+import { createQuery } from "./dns-query.ts";
 import { createTag } from "./dns-tag.ts";
 
 export type { DnsParts } from "./dns-parts.ts";
@@ -55,21 +54,6 @@ function createReaders(parts: DnsParts): OwnTool[] {
     }),
     createHistory(parts),
   ];
-}
-
-function createQuery({ registry, scope, facts }: DnsParts): OwnTool {
-  return defineTool({
-    ...tools["dns:query"],
-    title: "Search the registry",
-    description: "Records by creator, tags, visibility, version and more; all conditions must hold.",
-    annotations: reads,
-    async run(input, context) {
-      const page = await registry.query(askerOf(scope, context), toQuery(input));
-      const { records, nextCursor, total } = page;
-      const described = records.map((record) => ({ ...describeBriefly(record), routing: facts.routingOf(record) }));
-      return json({ records: described, total: total ?? null, next_cursor: nextCursor ?? null });
-    },
-  });
 }
 
 function createWriters(parts: DnsParts): OwnTool[] {
@@ -123,19 +107,4 @@ function createUpdate({ registry, scope }: DnsParts): OwnTool {
       return json(changed(await registry.update(askerOf(scope, context), request)));
     },
   });
-}
-
-type QueryInput = z.output<(typeof tools)["dns:query"]["input"]>;
-
-function toQuery(input: QueryInput): RecordQuery {
-  const {
-    created_by: createdBy,
-    version_tag: tag,
-    record_type: recordType,
-    sort_by: sortBy,
-    archived,
-    ...rest
-  } = input;
-  const states = archived ? (["archived"] as const) : undefined;
-  return withoutUndefined({ ...rest, createdBy, versionTag: tag, recordType, sortBy, states });
 }
