@@ -86,6 +86,16 @@ test("an approval outlives restarts, is decided once by pml approve, and what wa
   expect(await runJson(["rules"], options)).toEqual([]);
 });
 
+test.each([
+  [["--remember"], "Allowed from now on: memory:create_entities"],
+  [["--remember", "--for", "7"], "Allowed for 7 days: memory:create_entities"],
+  [[], "Allowed once: memory:create_entities"],
+])("pml approve %j says how long it holds", async (flags, expected) => {
+  await using seeded = await homeWith({ tools: [askedTool("memory:create_entities")], capability: "notes:tidy" });
+  const approved = await runInTerminal(["approve", seeded.ids[0] ?? "", ...flags], { home: seeded.home }, [YES]);
+  expect(approved.screen).toContain(expected);
+});
+
 test("a refusal carries its reason; wrong ids and wrong words say what is wrong", async () => {
   await using seeded = await homeWith({ intent: "clear \u001B[2J the \u202E screen" });
   const { home, ids } = seeded;

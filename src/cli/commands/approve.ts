@@ -23,11 +23,22 @@ export const approve: Command = {
     const { approval, rules } = data;
     return {
       data,
-      text: `Allowed once: ${askedTools(approval)} for "${oneLine(approval.intent)}"`,
+      text: `${describeExtent(remember, data)}: ${askedTools(approval)} for "${oneLine(approval.intent)}"`,
       notes: remember === undefined ? [] : describeRules(rules),
     };
   },
 };
+
+type Decided = Awaited<ReturnType<typeof decide>>;
+
+/** A program that will ask again for one of its tools was allowed once, whatever else is remembered. */
+function describeExtent(remember: true | { days: number } | undefined, { approval, rules }: Decided): string {
+  const asked = approval.tools.filter(({ decision }) => decision === "ask");
+  const isWhole = asked.every(({ tool }) => rules.some((rule) => rule.tool === tool));
+  if (remember === undefined || rules.length === 0 || !isWhole) return "Allowed once";
+  if (remember === true) return "Allowed from now on";
+  return `Allowed for ${remember.days} ${remember.days === 1 ? "day" : "days"}`;
+}
 
 function readRemember(options: OptionValues): true | { days: number } | undefined {
   const days = options["for"];
