@@ -2,6 +2,7 @@ import { isUnnamed } from "../../registry/fqdn.ts";
 import type { ChangedVia, Registry } from "../../registry/registry.ts";
 import { type Asker, OWNER, type Scope } from "../../registry/scope.ts";
 import type { DatabaseClient } from "../../db/client.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { EventBus } from "../../base/events.ts";
 import type { LanguageModel } from "../model/language-model.ts";
@@ -114,6 +115,8 @@ export interface CuratorOptions {
 export class Curator {
   readonly #options: CuratorOptions;
   readonly #uses: UseCounts;
+  /** How often the uses had doubled when a capability's name was last advised. */
+  readonly #advised = new BoundedMap<string, number>(MOST_ADVISED);
 
   constructor(options: CuratorOptions) {
     this.#options = options;
@@ -127,7 +130,10 @@ export class Curator {
   ): Promise<string | undefined> {
     if (!isUnnamed(name)) return undefined;
     const uses = await this.#uses.count(scope, id);
-    if (uses < MANY_USES) return undefined;
+    // told at 5 uses, then each time they have doubled: on every run it would only be noise
+    const level = Math.floor(Math.log2(uses / MANY_USES));
+    if (level < 0 || level <= (this.#advised.get(id) ?? -1)) return undefined;
+    this.#advised.set(id, level);
     return `${name} was used ${uses} times and has no name; pml_curate_capabilities finds one`;
   }
 
@@ -256,6 +262,7 @@ export class Curator {
 }
 
 const MANY_USES = 5;
+const MOST_ADVISED = 1_000;
 
 const NO_MODEL_NAMES = { names: new Map<string, ProposedName>(), warnings: [] };
 
