@@ -4,7 +4,7 @@ import type { CatalogueTool, ToolIndex, WithheldTool } from "./catalogue.ts";
 import { chooseListed, type ExposureSettings } from "./exposure.ts";
 import { shortenTexts } from "./listed-texts.ts";
 import { createUriMatcher } from "./uri-template.ts";
-import { formatToolId, parseToolId } from "./tool-id.ts";
+import { foldServer, formatToolId, parseToolId } from "./tool-id.ts";
 import { capabilityWireName, createNameTable, type NamedTool, type NameTable } from "./wire-names.ts";
 
 /** A prompt or resource at the server that has it. */
@@ -86,7 +86,7 @@ export function buildSurface(parts: SurfaceParts): Surface {
   );
   const promptNames = createNameTable(prompts.map(({ server, prompt }) => toNamed(server, prompt.name)));
   const wrapUri = (server: string, uri: string): string =>
-    transparent.has(server) ? uri : `${URI_PREFIX}${server}:${uri}`;
+    transparent.has(server) ? uri : `${URI_PREFIX}${toScheme(server)}:${uri}`;
   return {
     toolNames,
     promptNames,
@@ -159,8 +159,14 @@ const MOST_TEMPLATES = 500;
 const URI_PREFIX = "pml+";
 const WRAPPED_URI = /^pml\+([a-z0-9][a-z0-9-]*):(.*)$/is;
 
+/** Schemes of URIs have no underscores and spaces. */
+function toScheme(server: string): string {
+  return server.replace(/[^A-Za-z0-9-]/g, "-");
+}
+
 /** Wrapped URIs say where they belong. Plain ones (links in results) belong to the server that lists them. */
 function createResourceFinder(servers: readonly KnownServer[]): (uri: string) => Target | undefined {
+  const byScheme = new Map(servers.map(({ name }) => [foldServer(name), name]));
   const listed = new Map(servers.flatMap(({ name, offer }) => (offer?.resources ?? []).map(({ uri }) => [uri, name])));
   const templates = servers.flatMap(({ name, offer }) =>
     (offer?.resourceTemplates ?? []).slice(0, MOST_TEMPLATES).map(({ uriTemplate }) => ({
@@ -170,7 +176,8 @@ function createResourceFinder(servers: readonly KnownServer[]): (uri: string) =>
   );
   return (uri) => {
     const [, wrapped, name] = WRAPPED_URI.exec(uri) ?? [];
-    if (wrapped !== undefined && name !== undefined) return { server: wrapped, name };
+    if (wrapped !== undefined && name !== undefined)
+      return { server: byScheme.get(foldServer(wrapped)) ?? wrapped, name };
     const server =
       listed.get(uri) ?? templates.find(({ matches }) => matches(uri))?.server ?? onlyServerWithResources(servers);
     return server === undefined ? undefined : { server, name: uri };

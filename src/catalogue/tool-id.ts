@@ -23,6 +23,11 @@ export function formatToolId(server: string, tool: string): string {
   return `${server}:${tool}`;
 }
 
+/** One spelling for names of servers that differ in case and signs alone. A gateway has only one of them. */
+export function foldServer(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9*]+/g, "_");
+}
+
 /** Server names have no colon, names of tools may. Undefined where the text names no server. */
 export function findToolId(id: string): ToolRef | undefined {
   const colon = id.indexOf(":");

@@ -121,7 +121,7 @@ function plainName({ server, tool }: Pick<NamedTool, "server" | "tool">): string
 /** Servers whose plain form is another server's name (`a--b`, `1st`) get a hash whether or not that one is there. */
 function serverSegment(server: string): string {
   const plain = portableSegment(server);
-  return plain.replaceAll("_", "-") === server ? plain : `${plain}_${shortHash(server)}`;
+  return plain === server.replace(/[ .-]/g, "_") ? plain : `${plain}_${shortHash(server)}`;
 }
 
 function isPlain({ tool }: NamedTool): boolean {

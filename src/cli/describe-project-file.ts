@@ -1,3 +1,4 @@
+import { foldServer } from "../catalogue/tool-id.ts";
 import { PmlError } from "../base/errors.ts";
 import { toVisible } from "../base/visible.ts";
 import type { Config } from "../config/load-config.ts";
@@ -18,7 +19,8 @@ export interface ProjectDescription {
 export function describeProjectFile(file: ProjectFile, config: Config): ProjectDescription {
   const { servers, ignored } = readParts(file);
   const taken = allServers({ ...config, projects: config.projects.filter(({ path }) => path !== file.path) });
-  const collision = Object.keys(servers).find((name) => Object.hasOwn(taken, name));
+  const known = new Set(Object.keys(taken).map(foldServer));
+  const collision = Object.keys(servers).find((name) => known.has(foldServer(name)));
   if (collision !== undefined) {
     throw new PmlError("config_invalid", `${file.path} adds a server "${collision}", and there is one of that name`, {
       hint: "Give one of them another name: pml servers",

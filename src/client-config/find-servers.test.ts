@@ -155,7 +155,7 @@ test("findClientServers reads Codex: TOML, forwarded variables, tokens and heade
       `startup_timeout_sec = 20`,
       `[mcp_servers.a.env]`,
       `LEVEL = "debug"`,
-      `[mcp_servers."b.c"]`,
+      `[mcp_servers."b/c"]`,
       `url = "https://a.example/mcp"`,
       `bearer_token_env_var = "TOKEN"`,
       `http_headers = { "X-A" = "1" }`,
@@ -179,7 +179,7 @@ test("findClientServers reads Codex: TOML, forwarded variables, tokens and heade
   });
   expect(made.plan("codex").flatMap(({ notes }) => notes)).toEqual([
     'not taken over, PML has no such setting: "startup_timeout_sec"',
-    '"b.c" is no legal name here, so it is called b-c',
+    '"b/c" is no legal name here, so it is called b-c',
   ]);
 });
 

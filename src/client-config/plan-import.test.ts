@@ -64,7 +64,7 @@ test("planImport overwrites with --replace, and still adds both of two files' se
   const [only] = plan([found("a", { command: "new" })], { existing, replace: true });
   expect(only).toMatchObject({ name: "a", action: "replace", entry: { command: "new" } });
   const both = plan([found("a", { command: "1" }), found("A", { command: "2" })]);
-  expect(both.map(({ name }) => name)).toEqual(["a", "a-2"]);
+  expect(both.map(({ name }) => name)).toEqual(["a", "A-2"]);
 });
 
 test("planImport filters by either name, and lists the known names for an unknown one", () => {

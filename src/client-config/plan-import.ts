@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { foldServer } from "../catalogue/tool-id.ts";
 import { checkServerEntry } from "../config/check-entry.ts";
 import { withoutOwnSettings } from "../config/hint-trust.ts";
-import { isReservedName, type McpServerEntry } from "../config/schema.ts";
+import { isReservedName, isServerName, type McpServerEntry } from "../config/schema.ts";
 import { findSecrets } from "../config/secrets.ts";
 import { PmlError } from "../base/errors.ts";
 import { reachesPort, startsPml } from "./launch.ts";
@@ -46,7 +47,7 @@ export function planImport(found: readonly FoundServer[], existing: Servers, opt
 }
 
 function planServer(server: FoundServer, taken: Servers, options: ImportOptions): PlannedServer {
-  const wanted = legalName(server.name);
+  const wanted = isServerName(server.name) ? server.name : legalName(server.name);
   const found = { original: server.name, file: server.file };
   const skip = (reason: string, name = wanted): PlannedServer => ({
     ...found,
@@ -61,7 +62,7 @@ function planServer(server: FoundServer, taken: Servers, options: ImportOptions)
     const entry = checkServerEntry(wanted, withoutOwnSettings(translated));
     const same = namesLike(wanted, taken).find((name) => isDeepStrictEqual(trimSettings(taken[name]), entry));
     if (same !== undefined) return skip(`PML has it already${same === server.name ? "" : `, as ${same}`}`, same);
-    const name = options.replace ? wanted : freeName(wanted, taken);
+    const name = options.replace ? findSameServer(wanted, taken) : freeName(wanted, taken);
     const renamed = name === server.name ? [] : [renameNote(server.name, wanted, name)];
     const action = Object.hasOwn(taken, name) ? "replace" : "add";
     return {
@@ -96,15 +97,22 @@ export function legalName(name: string): string {
   return isReservedName(plain) ? `${plain}-server` : plain;
 }
 
+/** The name in use for the server, whatever its case and signs. */
+function findSameServer(wanted: string, taken: Servers): string {
+  return Object.keys(taken).find((name) => foldServer(name) === foldServer(wanted)) ?? wanted;
+}
+
 function freeName(wanted: string, taken: Servers): string {
   let name = wanted;
-  for (let number = 2; Object.hasOwn(taken, name); number += 1) name = `${wanted}-${number}`;
+  const known = new Set(Object.keys(taken).map(foldServer));
+  for (let number = 2; known.has(foldServer(name)); number += 1) name = `${wanted}-${number}`;
   return name;
 }
 
 /** Lists a name and its numbered variants. */
 function namesLike(wanted: string, taken: Servers): string[] {
-  return Object.keys(taken).filter((name) => name === wanted || name.replace(/-\d+$/, "") === wanted);
+  const folded = foldServer(wanted);
+  return Object.keys(taken).filter((name) => [name, name.replace(/-\d+$/, "")].map(foldServer).includes(folded));
 }
 
 function renameNote(original: string, wanted: string, name: string): string {

@@ -86,6 +86,8 @@ function invalidConfig(error: z.ZodError, file: ConfigFile | undefined, override
 }
 
 function describeIssue(issue: z.core.$ZodIssue): { path: PropertyKey[]; problem: string; hint?: string } {
+  if (issue.code === "invalid_key")
+    return { path: [...issue.path], problem: lowerFirst(issue.issues[0]?.message ?? issue.message) };
   if (issue.code !== "unrecognized_keys") return { path: [...issue.path], problem: lowerFirst(issue.message) };
   const key = issue.keys[0] ?? "";
   const known = knownKeys(issue.path);

@@ -1,3 +1,4 @@
+import { foldServer } from "../catalogue/tool-id.ts";
 import { dirname, resolve } from "node:path";
 import { isObject } from "../base/json.ts";
 import { PmlError } from "../base/errors.ts";
@@ -76,7 +77,12 @@ export function allServers({ mcpServers, home, file, projects }: ServerSources):
   const servers = new Map(
     Object.entries(mcpServers ?? bundledServers(home)).map(([name, entry]) => [name, withFolder(entry, folder)]),
   );
-  for (const [name, entry] of projectServers(projects)) if (!servers.has(name)) servers.set(name, entry);
+  const taken = new Set([...servers.keys()].map(foldServer));
+  for (const [name, entry] of projectServers(projects)) {
+    if (taken.has(foldServer(name))) continue;
+    taken.add(foldServer(name));
+    servers.set(name, entry);
+  }
   return Object.fromEntries(servers);
 }
 

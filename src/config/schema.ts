@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { foldServer } from "../catalogue/tool-id.ts";
 import { EFFECTS } from "../permissions/effect.ts";
 import { checkPattern } from "../permissions/tool-pattern.ts";
 import { analysisSchema } from "./analysis-schema.ts";
@@ -98,13 +99,33 @@ const mcpServer = z
 const RESERVED_NAMES = ["cap", "dns", "meta", "learn", "skill", "test", "pml", "mcp"];
 
 export function isReservedName(name: string): boolean {
-  return RESERVED_NAMES.includes(name);
+  return RESERVED_NAMES.includes(name.toLowerCase());
 }
+
+const LONGEST_SERVER_NAME = 64;
 
 const serverName = z
   .string()
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, "server names have lower-case letters, digits and inner hyphens")
+  .max(LONGEST_SERVER_NAME)
+  .regex(
+    /^(?!.*__)[A-Za-z0-9]([A-Za-z0-9 _.-]*[A-Za-z0-9])?$/,
+    "server names have letters, digits and inner spaces, hyphens, single underscores and dots",
+  )
   .refine((name) => !isReservedName(name), "is a name that PML keeps for itself; choose another");
+
+export function isServerName(name: string): boolean {
+  return serverName.safeParse(name).success;
+}
+
+const serverMap = z.record(serverName, mcpServer).superRefine((servers, context) => {
+  const known = new Map<string, string>();
+  for (const name of Object.keys(servers)) {
+    const other = known.get(foldServer(name));
+    const message = `differs from "${other ?? ""}" in case and signs alone; rename one of them`;
+    if (other !== undefined) context.addIssue({ code: "custom", path: [name], message });
+    known.set(foldServer(name), name);
+  }
+});
 
 const toolPattern = z.string().superRefine((text, context) => {
   const problem = checkPattern(text);
@@ -330,8 +351,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Logs, one JSON object a line."),
-  mcpServers: z
-    .record(serverName, mcpServer)
+  mcpServers: serverMap
     .optional()
     .describe(
       "The MCP servers behind the gateway, by name, as in the configuration of MCP clients. If omitted, the two that ship with PML.",

@@ -75,7 +75,7 @@ test.each([
   ["a:\n  routing: moon\n", `/p/f.yaml:2 "a.routing": invalid option: expected one of "local"|"cloud"`],
   ["a: deny\n", `/p/f.yaml:1 "a": invalid input: expected object, received string`],
   ["a:\n", `/p/f.yaml:1 "a": invalid input: expected object, received null`],
-  ["b: {}\nGitHub: {}\n", `/p/f.yaml:2 "GitHub" names no server`],
+  ["b: {}\nGit/Hub: {}\n", `/p/f.yaml:2 "Git/Hub" names no server`],
   ["deny:\n  - a:b\n  - a__c\n", `/p/f.yaml:3 "a__c" names no server: write server:tool, server:* or *`],
   ["deny:\n  - 'a:'\n", `/p/f.yaml:2 "a:" names no tool`],
 ])("the file %j is refused: %s", (text, message) => {

@@ -1,4 +1,5 @@
-import { findToolId, type ToolRef } from "../catalogue/tool-id.ts";
+import { findToolId, foldServer, type ToolRef } from "../catalogue/tool-id.ts";
+
 /** `server:tool` with `*` for any characters. A pattern without a colon matches every tool of the server. */
 export interface ToolPattern {
   readonly text: string;
@@ -7,7 +8,8 @@ export interface ToolPattern {
   readonly specificity: number;
 }
 
-const SERVER_PART = /^[a-z0-9*-]+$/;
+/** Without two underscores: `github__delete` is meant as a tool, and would match none. */
+const SERVER_PART = /^(?!.*__)[A-Za-z0-9*][A-Za-z0-9*_. -]*$/;
 
 /** Describes the problem of a pattern that could never match; undefined if there is none. */
 export function checkPattern(text: string): string | undefined {
@@ -18,11 +20,13 @@ export function checkPattern(text: string): string | undefined {
 
 export function createPattern(text: string): ToolPattern {
   const { server, tool } = splitToolId(text);
+  const folded = foldServer(server);
   return {
     text,
     matches(toolId) {
       const id = splitToolId(toolId);
-      return matchesPart(server, id.server) && matchesPart(tool, id.tool);
+      // `github:*` means the server that somebody called GitHub
+      return matchesPart(folded, foldServer(id.server)) && matchesPart(tool, id.tool);
     },
     specificity: weigh(server) + weigh(tool),
   };

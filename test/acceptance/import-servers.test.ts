@@ -39,7 +39,7 @@ async function machine(files: Record<string, string>): Promise<Machine> {
 
 const CURSOR = `{
   "mcpServers": {
-    "GitHub": { "command": "npx", "args": ["-y", "gh"], "env": { "GITHUB_TOKEN": "ghp_literal-secret-1", "H": "\${env:HOST_X}" }, "autoApprove": ["a"] },
+    "Git/Hub": { "command": "npx", "args": ["-y", "gh"], "env": { "GITHUB_TOKEN": "ghp_literal-secret-1", "H": "\${env:HOST_X}" }, "autoApprove": ["a"] },
     "web": { "url": "https://user:url-secret-2@a.example/mcp?key=url-secret-3", "headers": { "Authorization": "Bearer header-secret-4" } },
     "pml": { "command": "npx", "args": ["-y", "pml", "mcp"] }
   }
@@ -58,23 +58,23 @@ test("import takes over a client's servers, says what changed, and prints no sec
   const file = made.path(".cursor/mcp.json");
   expect(done).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`^github\tadded\tGitHub in ${file}\t$`, "m")),
+    stdout: expect.stringMatching(new RegExp(`^git-hub\tadded\tGit/Hub in ${file}\t$`, "m")),
   });
   expect(done.stdout).toContain(`pml-server\tskipped\tpml in ${file}\tit is PML itself`);
   for (const said of [
-    '"GitHub" is no legal name here, so it is called github',
+    '"Git/Hub" is no legal name here, so it is called git-hub',
     "env.GITHUB_TOKEN holds a secret",
     "headers.Authorization holds a secret",
     'not taken over, PML has no such setting: "autoApprove"',
-    "github: HOST_X is not set",
-    "Undo: pml remove github; pml remove web",
+    "git-hub: HOST_X is not set",
+    "Undo: pml remove git-hub; pml remove web",
   ])
     expect(done.stderr).toContain(said);
   const json = await made.pml("import", "cursor", "--dry-run", "--json", "--replace");
   expect(`${dry.stdout}${dry.stderr}${done.stdout}${done.stderr}${json.stdout}${json.stderr}`).not.toMatch(SECRETS);
 
   expect(made.config().mcpServers).toEqual({
-    github: { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_literal-secret-1", H: "${HOST_X}" } },
+    "git-hub": { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_literal-secret-1", H: "${HOST_X}" } },
     web: {
       url: "https://user:url-secret-2@a.example/mcp?key=url-secret-3",
       headers: { Authorization: "Bearer header-secret-4" },
@@ -87,7 +87,7 @@ test("import takes over a client's servers, says what changed, and prints no sec
 
   const again = await made.pml("import", "cursor");
   expect(again.stdout).toContain("PML has it already");
-  expect(Object.keys(made.config().mcpServers ?? {})).toEqual(["github", "web"]);
+  expect(Object.keys(made.config().mcpServers ?? {})).toEqual(["git-hub", "web"]);
 });
 
 const ENTRY = `{ "command": "npx", "args": ["-y", "gh"], "env": { "TOKEN": "\${PML_TEST_UNSET}" } }`;
@@ -121,8 +121,8 @@ test("an imported server works, and a running gateway takes it over", async () =
   });
   await made.pml("up");
   await made.pml("import", "codex");
-  await until("it is connected", async () => (await made.pml("servers")).stdout.includes("every-thing\tready\t"));
-  const echo = await made.pml("call", "every-thing:echo", "--arg", "message=hi");
+  await until("it is connected", async () => (await made.pml("servers")).stdout.includes("every_thing\tready\t"));
+  const echo = await made.pml("call", "every_thing:echo", "--arg", "message=hi");
   expect(echo.stdout).toBe("Echo: hi\n");
 });
 
@@ -185,7 +185,7 @@ test("the document of --json has what was decided about each server", async () =
   );
   expect(file).toBe(join(made.home, "pml.json"));
   expect(planned).toMatchObject([
-    { name: "github", original: "GitHub", action: "add", command: "npx", problem: "HOST_X is not set" },
+    { name: "git-hub", original: "Git/Hub", action: "add", command: "npx", problem: "HOST_X is not set" },
     { name: "web", action: "add", url: "https://a.example/mcp" },
     { name: "pml-server", action: "skip", reason: "it is PML itself" },
   ]);

@@ -12,7 +12,7 @@ export const add: Command = {
     "pml add docs https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'",
   ],
   args: [
-    { name: "<name>", description: "lower-case letters, digits and hyphens" },
+    { name: "<name>", description: "letters, digits and inner spaces, hyphens, underscores and dots" },
     { name: "<target...>", description: "its address, or after -- the command that starts it" },
   ],
   options: [
