@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSecrets } from "./secrets.ts";
+import { findSecrets, secretValues } from "./secrets.ts";
 
 test("findSecrets finds them by name, by form and in addresses", () => {
   const secrets = findSecrets({
@@ -39,4 +39,46 @@ test("findSecrets ignores references to variables", () => {
       headers: { Authorization: "Bearer ${T:-}" },
     }),
   ).toEqual([]);
+});
+
+test("findSecrets finds variables and headers in arguments, passwords in variables, and connection strings", () => {
+  const args = [
+    "run",
+    "-e",
+    "ACME_TOKEN=k1",
+    "--env",
+    "DB=postgres://u:k2:x@h/db",
+    "--env=CLIENT_SECRET=k3",
+    "-e",
+    "A=b",
+  ];
+  const more = [
+    "--header",
+    "X-Api-Key: k4",
+    "--config.token=k5",
+    "Server=db;User=me;Password=k6;Pooling=true",
+    "image:tag",
+  ];
+  const env = { DATABASE_URL: "postgres://u:k7@h/db", STORE: "AccountName=a;AccountKey=k8==", PLAIN: "a=b" };
+  expect(findSecrets({ command: "docker", args: [...args, ...more], env }).map(({ value }) => value)).toEqual([
+    "k7",
+    "k8==",
+    "k1",
+    "k2:x",
+    "k3",
+    "k4",
+    "k5",
+    "k6",
+  ]);
+});
+
+test("secretValues takes long values of the environment that no name explains, and leaves places and words", () => {
+  const env = {
+    ACME: "4f9c2d1e7a8b",
+    TENANT_ID: "a8f5c1-k2m9x-q7z1",
+    FOLDER: "/home/me/a1b2c3d4e5f6",
+    MODE: "production",
+  };
+  const args = ["-e", "OTHER=9x8c7v6b5n4m", "-e", "REGION=eu-central-1", "--root=/srv/a1b2c3d4e5f6"];
+  expect(secretValues({ command: "docker", args, env })).toEqual(["4f9c2d1e7a8b", "9x8c7v6b5n4m"]);
 });

@@ -1,4 +1,4 @@
-import { looksGenerated } from "../secrets/secret-words.ts";
+import { looksGenerated, looksOpaque, namesPlainValue, namesSecret } from "../secrets/secret-words.ts";
 import type { McpServerEntry } from "./schema.ts";
 
 /** A secret value in a server's entry. */
@@ -12,7 +12,12 @@ const SECRET_NAME =
   /password|passwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or(?!iz))|credential|cookie/i;
 /** Prefixes of the tokens of well-known services. */
 const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abps]-|AKIA|AIza|eyJ|ntn_|hf_|npm_)[\w.=-]{8,}/;
-const URL_SECRET = /\/\/[^/@\s]*:([^/@\s]+)@|[?&][^=&]*(?:key|token|secret|password)[^=&]*=([^&#\s]+)/i;
+/** A password before `@`, a parameter of an address, or a part of a connection string. */
+const TEXT_SECRETS = [
+  /\/\/[^/@\s:]{0,256}:([^/@\s]+)@/g,
+  /[?&][^=&]{0,64}(?:key|token|secret|password)[^=&]{0,64}=([^&#\s]+)/gi,
+  /(?:^|;)\s{0,8}(?:password|pwd|accountkey|sharedaccesskey)\s{0,8}=\s{0,8}([^;]+)/gi,
+];
 const REFERENCE = /\$\{[^}]*\}/g;
 /** The scheme before a credential, which is not secret. */
 const SCHEME = /^(?:bearer|basic|token)\s+/i;
@@ -23,7 +28,7 @@ export function findSecrets({ env = {}, headers = {}, args = [], url }: McpServe
     ...inPairs("env", env),
     ...inPairs("headers", headers),
     ...inArguments(args),
-    ...inUrl(url ?? "").map((value) => ({ where: "url", value })),
+    ...inText(url ?? "").map((value) => ({ where: "url", value })),
   ];
 }
 
@@ -31,12 +36,15 @@ export function findSecrets({ env = {}, headers = {}, args = [], url }: McpServe
 export function secretValues(entry: McpServerEntry): string[] {
   const { env = {}, headers = {}, args = [], url = "" } = entry;
   const named = findSecrets(entry).map(({ value }) => value);
-  const words = [...Object.values(env), ...Object.values(headers), ...args].map(literalPart).filter(looksGenerated);
-  const passwords = [
-    ...Object.values(headers).flatMap(basicPassword),
-    ...[url, ...args].flatMap(inUrl).flatMap(decoded),
-  ];
-  return [...new Set([...named, ...words, ...passwords])];
+  const pairs = args.map((word, index) => splitArgument(word, args[index - 1] ?? ""));
+  const words = [...Object.values(env), ...Object.values(headers), ...args, ...pairs.map(({ text }) => text)];
+  // A server hands its environment on to others with arguments such as `-e NAME=value`.
+  const variables = [...Object.entries(env), ...pairs.flatMap(({ name, text }) => (name === "" ? [] : [[name, text]]))];
+  const opaque = variables.flatMap(([name = "", text = ""]) => (namesPlainValue(name) ? [] : [literalPart(text)]));
+  const generated = [...words.map(literalPart).filter(looksGenerated), ...opaque.filter(looksOpaque)];
+  const within = [url, ...args, ...Object.values(env)].flatMap(inText);
+  const passwords = [...Object.values(headers).flatMap(basicPassword), ...within, ...within.flatMap(decoded)];
+  return [...new Set([...named, ...generated, ...passwords])];
 }
 
 /** The password in `Basic base64(user:password)`. */
@@ -56,33 +64,46 @@ function decoded(text: string): string[] {
 }
 
 function inPairs(field: string, pairs: Readonly<Record<string, string>>): EntrySecret[] {
-  return Object.entries(pairs)
-    .map(([name, text]) => ({ where: `${field}.${name}`, name, value: literalPart(text) }))
-    .filter(({ name, value }) => value !== "" && (SECRET_NAME.test(name) || SECRET_VALUE.test(value)))
-    .map(({ where, value }) => ({ where, value }));
+  return Object.entries(pairs).flatMap(([name, text]) =>
+    inNamed(name, text).map((value) => ({ where: `${field}.${name}`, value })),
+  );
 }
 
 function inArguments(args: readonly string[]): EntrySecret[] {
   return args.flatMap((word, index) => {
-    const { flag, text } = splitArgument(word, args[index - 1] ?? "");
-    const value = literalPart(text);
-    const secret = value !== "" && (SECRET_NAME.test(flag) || SECRET_VALUE.test(value));
-    return (secret ? [value] : inUrl(word)).map((found) => ({ where: `args[${index}]`, value: found }));
+    const { flag, name, text } = splitArgument(word, args[index - 1] ?? "");
+    const found = name === "" ? inNamed(flag, text) : inNamed(name, text);
+    return found.map((value) => ({ where: `args[${index}]`, value }));
   });
 }
 
-/** Splits `--flag=text`, or pairs text with the flag before it. */
-function splitArgument(word: string, before: string): { flag: string; text: string } {
-  const [, flag, text] = /^(--?[\w-]+)=(.+)$/s.exec(word) ?? [];
-  if (flag !== undefined && text !== undefined) return { flag, text };
-  const follows = /^--?[\w-]+$/.test(before) && !word.startsWith("-");
-  return { flag: follows ? before : "", text: word };
+/** The whole value if its name or its form says so, otherwise the secrets within. */
+function inNamed(name: string, text: string): string[] {
+  const value = literalPart(text);
+  const isSecret = SECRET_NAME.test(name) || namesSecret(name) || SECRET_VALUE.test(value);
+  return isSecret && value !== "" ? [value] : inText(text);
 }
 
-function inUrl(text: string): string[] {
-  const [, password, parameter] = URL_SECRET.exec(text) ?? [];
-  const value = literalPart(password ?? parameter ?? "");
-  return value === "" ? [] : [value];
+interface Argument {
+  /** The option that the text belongs to; empty if there is none. */
+  readonly flag: string;
+  /** The name in `NAME=text` or `Name: text`; empty if there is none. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Splits `--flag=text`, or pairs text with the flag before it; the text may be `NAME=text` or a header. */
+function splitArgument(word: string, before: string): Argument {
+  const [, joined, rest] = /^(--?[\w.-]+)=(.+)$/s.exec(word) ?? [];
+  const follows = /^--?[\w.-]+$/.test(before) && !word.startsWith("-");
+  const [flag, whole] = joined === undefined || rest === undefined ? [follows ? before : "", word] : [joined, rest];
+  const [, name, text] = /^([A-Za-z_][\w.-]*)(?:=|:\s+)(.+)$/s.exec(whole) ?? [];
+  return name === undefined || text === undefined ? { flag, name: "", text: whole } : { flag, name, text };
+}
+
+function inText(text: string): string[] {
+  const found = TEXT_SECRETS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, value = ""]) => value));
+  return found.map(literalPart).filter((value) => value !== "");
 }
 
 function literalPart(text: string): string {

@@ -19,6 +19,8 @@ type Originals = Map<string, Field>;
 /** More would only serve to slow down the search. */
 const MOST_SEARCHED = 100;
 const DEEPEST_SCHEMA = 8;
+/** A shorter number is hidden below its name and nowhere else: others have nothing to do with it. */
+const SHORTEST_NUMBER = 6;
 
 /**
  * The secrets of one run or call: what its arguments name, what looks like one, and everything the gateway knows. Hides
@@ -134,14 +136,18 @@ export class RunSecrets {
     return typeof value === "string" ? this.#hideText(value, originals) : value;
   }
 
-  /** Hides every text below a field whose name says that it is secret. */
+  /** Hides every text and number below a field whose name says that it is secret. */
   #walkSecret(value: JsonValue, originals: Originals): JsonValue {
     if (typeof value === "string") {
       if (value === "" || isPlaceholder(value)) return value;
       this.#declare(value);
       return this.#name(value, originals);
     }
-    if (typeof value !== "object" || value === null) return this.#walk(value, originals);
+    if (typeof value === "number") {
+      if (String(value).length >= SHORTEST_NUMBER) this.#declare(value);
+      return this.#name(value, originals);
+    }
+    if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item: JsonValue) => this.#walkSecret(item, originals));
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#walkSecret(item, originals)]));
   }
