@@ -1,7 +1,8 @@
-import { sql } from "kysely";
+import { sql, type UpdateObject } from "kysely";
 import type { Naming } from "../registry/registry.ts";
 import type { Scope } from "../registry/scope.ts";
 import type { Db } from "../db/client.ts";
+import type { Tables } from "../db/tables.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RunError } from "../contract/execute.ts";
 import type { RUN_STATES } from "../contract/runs.ts";
@@ -174,29 +175,34 @@ export async function claimAbandonedRuns(
 }
 
 /** Claims a parked run for this process; returns false if it is not parked. */
-export async function claimParkedRun(db: Db, run: StoredRun, { owner, seconds }: Lease): Promise<boolean> {
-  const claimed = await db
-    .updateTable("execution_run")
-    .set({ state: "running", owner, lease_until: sql`now() + make_interval(secs => ${seconds})` })
-    .where("org", "=", run.scope.org)
-    .where("id", "=", run.id)
-    .where("state", "=", "parked")
-    .returning("id")
-    .executeTakeFirst();
-  return claimed !== undefined;
+export function claimParkedRun(db: Db, run: StoredRun, { owner, seconds }: Lease): Promise<boolean> {
+  return updateParkedRun(db, run, {
+    state: "running",
+    owner,
+    lease_until: sql`now() + make_interval(secs => ${seconds})`,
+  });
 }
 
 /** Lets a parked run wait for another approval; returns false if it is not parked. */
-export async function pointAtApproval(db: Db, run: StoredRun, approvalId: string): Promise<boolean> {
-  const pointed = await db
+export function pointAtApproval(db: Db, run: StoredRun, approvalId: string): Promise<boolean> {
+  return updateParkedRun(db, run, { approval_id: approvalId });
+}
+
+/** Changes a run in one step if it is still parked: another process may have claimed it. */
+async function updateParkedRun(
+  db: Db,
+  { id, scope: { org } }: StoredRun,
+  change: UpdateObject<Tables, "execution_run">,
+): Promise<boolean> {
+  const changed = await db
     .updateTable("execution_run")
-    .set({ approval_id: approvalId })
-    .where("org", "=", run.scope.org)
-    .where("id", "=", run.id)
+    .set(change)
+    .where("org", "=", org)
+    .where("id", "=", id)
     .where("state", "=", "parked")
     .returning("id")
     .executeTakeFirst();
-  return pointed !== undefined;
+  return changed !== undefined;
 }
 
 export async function renewLeases(db: Db, { owner, seconds }: Lease): Promise<void> {
