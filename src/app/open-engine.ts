@@ -60,7 +60,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const { db } = client;
   const stack = new AsyncDisposableStack();
   // Disposed after the sandbox, because the sandbox ends its runs.
-  const keeper = stack.use(openRunKeeper({ client, home: config.home, log }));
+  const keeper = stack.use(openRunKeeper({ client, home: config.home, log, clean: secrets.withoutKnown }));
   const sandbox = stack.use(createSandbox(config.sandbox, log));
   const discovery = stack.use(openDiscovery({ config, scope, db, tools, log }));
   const thread = stack.use(new AnalysisThread(() => config.analysis));

@@ -250,6 +250,18 @@ test("notes of a run that has ended by then are not applied", async () => {
   expect(watched.seen).toHaveLength(1);
 });
 
+const clean = (text: string): string => text.replaceAll("hunter2-and-more", "‹secret›");
+
+test("the log has no known secret, in whichever field it came", async () => {
+  await using client = await openTestDatabase("pglite");
+  await using folder = await makeFolder();
+  await using keeper = openRunKeeper({ client, home: folder.path, log: silent, clean });
+  await keeper.note({ ...run, client: "agent hunter2-and-more" }, decisions(0), lease);
+  const text = readFileSync(join(folder.path, "runs.log"), "utf8");
+  expect(text).toContain("agent ‹secret›");
+  expect(text).not.toContain("hunter2");
+});
+
 test("the log is truncated now and then under constant load", async () => {
   await using client = await openTestDatabase("pglite");
   await using folder = await makeFolder();

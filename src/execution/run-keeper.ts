@@ -21,6 +21,8 @@ export interface KeeperParts {
   readonly client: Pick<DatabaseClient, "engine" | "executePrepared" | "beforeUse">;
   readonly home: string;
   readonly log: Pick<Logger, "error">;
+  /** Takes known secrets out of the log, as the client does for the database. */
+  readonly clean?: (text: string) => string;
 }
 
 /** On a PostgreSQL server writes go to the database directly: it is fast and may have other readers. */
@@ -135,7 +137,8 @@ class WriteBehindKeeper implements RunKeeper {
   }
 
   #append(record: DurableRecord): Promise<boolean> {
-    return this.#log.append(toLine(record)).then(
+    const { clean = (text) => text } = this.#parts;
+    return this.#log.append(clean(toLine(record))).then(
       () => true,
       () => false, // a full disk, for example; the database takes the write, or reports why not
     );

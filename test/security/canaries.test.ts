@@ -23,6 +23,13 @@ import { isRunning, runJson, runPml, until } from "../support/pml.ts";
 import { startProtectedServer } from "../support/protected-server.ts";
 import { type RemoteServer, startRemoteServer } from "../support/remote-server.ts";
 
+/** Ids of a run that waits for an answer, one that waits for a person, and one that a person refused. */
+interface UnfinishedRuns {
+  readonly running: string;
+  readonly parked: string;
+  readonly refused: string;
+}
+
 describe.each(engines)("M8: secrets on %s", (engine) => {
   const canaries = createCanaries();
   const stack = new AsyncDisposableStack();
@@ -32,9 +39,7 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
   let authority: LoginServer;
   let calls = "";
   let go = "";
-  let running = "";
-  let parked = "";
-  let refused = "";
+  let preparing: Promise<UnfinishedRuns> | undefined;
   const daemonEnv = (): Record<string, string> => ({
     CANARY_KEY: canaries.serverReference,
     ...(url === undefined ? {} : { DATABASE_URL: url, PML_SECRET_KEY: key }),
@@ -136,7 +141,10 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     await execute(client, { code: `throw new Error("boom " + args.token)`, args: { token: canaries.argumentByName } });
   }
 
-  test("programs, lists and calls leave no secret behind, in no table, file or answer to others", async () => {
+  /** Secrets went everywhere, and three runs are unfinished. */
+  const prepared = (): Promise<UnfinishedRuns> => (preparing ??= prepare());
+
+  async function prepare(): Promise<UnfinishedRuns> {
     await using agent = await connectClient(home.path, { env: daemonEnv() });
     const { client } = agent;
     await runPrograms(client);
@@ -146,24 +154,29 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     expect((await call(client, "leaky__environment")).text).toContain(canaries.serverEnvironment);
     await call(client, "leaky__fail", {});
     await call(client, "docs__read");
+    return { ...(await askTwice(client)), running: await startSlowRun() };
+  }
 
+  /** Leaves one question open and refuses the other. */
+  async function askTwice(client: Client): Promise<Omit<UnfinishedRuns, "running">> {
     const asked = await execute(client, {
       code: `await mcp.leaky.write({ token: args.token, key: "${canaries.parkedLiteral}" }); return args.token.length`,
       args: { token: canaries.parkedArgument },
     });
     expect(asked.status).toBe("approval_required");
-    parked = asked.workflowId;
     const other = await execute(client, {
       code: `return mcp.leaky.write({ secret: args.secret })`,
       args: { secret: canaries.approvedArgument },
     });
-    refused = other.workflowId;
     const inbox = await runJson<{ id: string }[]>(["inbox"], options());
     const body = { decision: "refuse", via: "dashboard", reason: `no ${canaries.reason}` } as const;
     const params = { id: other.approval?.id ?? "" };
     await callDaemon(await reachAsPerson(home.path), routes.decideApproval, { params, body });
     expect(inbox.length).toBe(2);
+    return { parked: asked.workflowId, refused: other.workflowId };
+  }
 
+  async function startSlowRun(): Promise<string> {
     const code = `await mcp.leaky.echo({ cookie: args.cookie }); await mcp.leaky.environment({}); const x = await mcp.leaky.slow({ cookie: args.cookie }); return "after " + args.cookie.length`;
     // Its client stays until the gateway is killed: a client that leaves cancels its runs.
     const name = `agent ${canaries.serverSetting}`;
@@ -171,16 +184,25 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     stack.defer(() => patient.client.close().catch(() => undefined));
     void execute(patient.client, { code, args: { cookie: canaries.runningArgument } }).catch(() => undefined);
     await until("the run waits in a call", () => readFileSync(calls, "utf8").includes("slow"));
+    let running: string | undefined;
     await until("the run is listed", async () => {
       const runs = await runJson<{ id: string; state: string }[]>(["runs"], options());
-      running = runs.find(({ state }) => state === "running")?.id ?? "";
-      return running !== "";
+      running = runs.find(({ state }) => state === "running")?.id;
+      return running !== undefined;
     });
-    expect(await collectAnswers()).toEqual([]);
-  });
+    return running ?? "";
+  }
+
+  test(
+    "programs, lists and calls leave no secret behind, in no table, file or answer to others",
+    { timeout: 120_000 },
+    async () => {
+      expect(await collectAnswers(await prepared())).toEqual([]);
+    },
+  );
 
   /** Everything that people and other agents can read. */
-  async function collectAnswers(): Promise<string[]> {
+  async function collectAnswers({ running }: UnfinishedRuns): Promise<string[]> {
     const secrets = everySecret();
     const found: string[] = [];
     const look = (place: string, text: string): void => void found.push(...findCanaries(secrets, place, text));
@@ -228,43 +250,48 @@ describe.each(engines)("M8: secrets on %s", (engine) => {
     return found;
   }
 
-  test("a killed gateway leaves no secret of unfinished runs, and resumes them with their secrets", async () => {
-    const { pid } = await runJson<{ pid: number }>(["status"], options());
-    process.kill(pid, "SIGKILL");
-    await until("the gateway is gone", () => !isRunning(pid));
-    expect(searchFiles(home.path, everySecret())).toEqual([]);
-    expect(await searchTables(home.path, url, everySecret())).toEqual([]);
-    writeFileSync(go, "");
-    const before = readFileSync(calls, "utf8").length;
-    await runJson(["up"], options());
-    // Nobody knows whether the call was made that the kill cut off, so that a person is asked.
-    const shown = (): Promise<{ state: string }> => runJson(["run-show", running], options());
-    // On PostgreSQL it belongs to the dead gateway until its lease of 15 seconds ends.
-    await until("the interrupted run asks", async () => (await shown()).state === "parked", 45_000);
-    await using agent = await connectClient(home.path, { env: daemonEnv() });
-    for (const [id, result] of [
-      [running, `after ${canaries.runningArgument.length}`],
-      [parked, canaries.parkedArgument.length],
-    ] as const) {
-      const inbox = await runJson<{ id: string; runId: string }[]>(["inbox"], options());
-      expect(findCanaries(everySecret(), "inbox", JSON.stringify(inbox))).toEqual([]);
-      await approve(home.path, inbox.find(({ runId }) => runId === id)?.id);
-      const done = await execute(agent.client, { continue_workflow: { workflow_id: id } });
-      expect(done).toMatchObject({ status: "success", result });
-    }
-    await execute(agent.client, { continue_workflow: { workflow_id: refused } });
-    expect(readFileSync(calls, "utf8").slice(before)).toContain(canaries.runningArgument);
-    const written = readFileSync(calls, "utf8")
-      .split("\n")
-      .find((line) => line.startsWith("write"));
-    expect(written).toContain(canaries.parkedArgument);
-    expect(written).toContain(canaries.parkedLiteral);
-    await runPml(["down"], options());
-    expect(searchFiles(home.path, everySecret())).toEqual([]);
-    const left = await searchTables(home.path, url, { ...everySecret(), sealed: '"sealed"' });
-    // Only logins stay sealed.
-    expect(left).toEqual(["sealed in table public.upstream_credential"]);
-  });
+  test(
+    "a killed gateway leaves no secret of unfinished runs, and resumes them with their secrets",
+    { timeout: 120_000 },
+    async () => {
+      const { running, parked, refused } = await prepared();
+      const { pid } = await runJson<{ pid: number }>(["status"], options());
+      process.kill(pid, "SIGKILL");
+      await until("the gateway is gone", () => !isRunning(pid));
+      expect(searchFiles(home.path, everySecret())).toEqual([]);
+      expect(await searchTables(home.path, url, everySecret())).toEqual([]);
+      writeFileSync(go, "");
+      const before = readFileSync(calls, "utf8").length;
+      await runJson(["up"], options());
+      // Nobody knows whether the call was made that the kill cut off, so that a person is asked.
+      const shown = (): Promise<{ state: string }> => runJson(["run-show", running], options());
+      // On PostgreSQL it belongs to the dead gateway until its lease of 15 seconds ends.
+      await until("the interrupted run asks", async () => (await shown()).state === "parked", 45_000);
+      await using agent = await connectClient(home.path, { env: daemonEnv() });
+      for (const [id, result] of [
+        [running, `after ${canaries.runningArgument.length}`],
+        [parked, canaries.parkedArgument.length],
+      ] as const) {
+        const inbox = await runJson<{ id: string; runId: string }[]>(["inbox"], options());
+        expect(findCanaries(everySecret(), "inbox", JSON.stringify(inbox))).toEqual([]);
+        await approve(home.path, inbox.find(({ runId }) => runId === id)?.id);
+        const done = await execute(agent.client, { continue_workflow: { workflow_id: id } });
+        expect(done).toMatchObject({ status: "success", result });
+      }
+      await execute(agent.client, { continue_workflow: { workflow_id: refused } });
+      expect(readFileSync(calls, "utf8").slice(before)).toContain(canaries.runningArgument);
+      const written = readFileSync(calls, "utf8")
+        .split("\n")
+        .find((line) => line.startsWith("write"));
+      expect(written).toContain(canaries.parkedArgument);
+      expect(written).toContain(canaries.parkedLiteral);
+      await runPml(["down"], options());
+      expect(searchFiles(home.path, everySecret())).toEqual([]);
+      const left = await searchTables(home.path, url, { ...everySecret(), sealed: '"sealed"' });
+      // Only logins stay sealed.
+      expect(left).toEqual(["sealed in table public.upstream_credential"]);
+    },
+  );
 });
 
 /** A database whose user has the password. */
