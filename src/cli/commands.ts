@@ -9,6 +9,7 @@ import { diff } from "./commands/diff.ts";
 import { restore } from "./commands/restore.ts";
 import { archive } from "./commands/archive.ts";
 import { tag } from "./commands/tag.ts";
+import { share } from "./commands/share.ts";
 import { rename } from "./commands/rename.ts";
 import { alias } from "./commands/alias.ts";
 import { fork } from "./commands/fork.ts";
@@ -97,6 +98,7 @@ export const commands: readonly Command[] = [
   rename,
   alias,
   tag,
+  share,
   fork,
   merge,
   archive,

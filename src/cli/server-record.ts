@@ -5,6 +5,7 @@ import { routes } from "../contract/routes.ts";
 import { callDaemon } from "../daemon/daemon-client.ts";
 import { fromManifest, parseManifest } from "../registry/server-records/package-manifest.ts";
 import { parseServerJson, shortServerName } from "../registry/server-records/server-json.ts";
+import { reachAsPerson } from "./as-person.ts";
 import type { Answer, Input } from "./command.ts";
 import { reachDaemon } from "./daemon-access.ts";
 
@@ -32,7 +33,7 @@ export async function importServerRecord(input: Input, text: string): Promise<An
       text: `${document.name} would be mcp:${String(name)}`,
     };
   }
-  const registered = await callDaemon(await reachDaemon(input), routes.registerServer, {
+  const registered = await callDaemon(await reachAsPerson(input), routes.registerServer, {
     body: {
       text,
       ...(input.options["name"] === undefined ? {} : { name: String(name) }),

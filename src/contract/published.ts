@@ -55,6 +55,8 @@ export const adoptAnswer = z.object({
 
 export const aliasRequest = z.strictObject({ name: z.string().min(1), alias: z.string().min(1) });
 
+export const shareRequest = z.strictObject({ name: z.string().min(1), visibility: z.enum(VISIBILITIES) });
+
 export const serverRecordRequest = z.strictObject({
   text: z.string().min(1).describe("A server.json; it is kept byte for byte."),
   name: z

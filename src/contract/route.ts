@@ -34,6 +34,14 @@ export type DataRoute = RouteContract & { readonly answer: DataAnswer };
 export type DocumentRoute = RouteContract & { readonly answer: DocumentAnswer };
 export type TextRoute = RouteContract & { readonly answer: Extract<RouteAnswer, { readonly kind: "text" }> };
 
+export function data<Schema extends z.ZodType>(schema: Schema) {
+  return { kind: "data", schema } as const;
+}
+
+export function document<Schema extends z.ZodType>(schema: Schema) {
+  return { kind: "document", schema } as const;
+}
+
 /** The names of the parameters in a path. */
 type ParameterOf<Path extends string> = Path extends `${infer Part}/${infer Rest}`
   ? ParameterOf<Part> | ParameterOf<Rest>

@@ -18,10 +18,12 @@ import {
   registeredServer,
   serverRecordRequest,
   serverRecordText,
+  shareRequest,
   storedRecord,
 } from "./published.ts";
 import { inboxPage, inboxQuery } from "./inbox.ts";
-import type { RouteContract } from "./route.ts";
+import { probeRoutes } from "./probe-routes.ts";
+import { data, document, type RouteContract } from "./route.ts";
 import { replayReport, RUN_STATES, runDetails, runSummary } from "./runs.ts";
 import {
   clientRow,
@@ -40,14 +42,6 @@ import { jsonSchema } from "./wire.ts";
 export const API = "/api/v1";
 
 const DEFAULT_RUNS = 20;
-
-function data<Schema extends z.ZodType>(schema: Schema) {
-  return { kind: "data", schema } as const;
-}
-
-function document<Schema extends z.ZodType>(schema: Schema) {
-  return { kind: "document", schema } as const;
-}
 
 const page = { kind: "text", mediaType: "text/html" } as const;
 const nothing = z.object({});
@@ -167,10 +161,19 @@ const recordRoutes = {
     body: aliasRequest,
     answer: data(storedRecord),
   },
+  shareRecord: {
+    method: "POST",
+    path: `${API}/records/share`,
+    summary: "Say who sees a record",
+    decisionKey: true,
+    body: shareRequest,
+    answer: data(storedRecord),
+  },
   registerServer: {
     method: "POST",
     path: `${API}/server-records`,
     summary: "Register a server.json",
+    decisionKey: true,
     body: serverRecordRequest,
     answer: data(registeredServer),
   },
@@ -400,36 +403,6 @@ const daemonRoutes = {
     summary: "Get this description",
     answer: document(jsonSchema),
   },
-  getProof: {
-    method: "GET",
-    path: `${API}/proof`,
-    summary: "Prove to a process of this PML_HOME that the daemon answers, before it sends a key",
-    access: "public",
-    query: z.object({ nonce: z.string().regex(/^[\w-]{43}$/) }),
-    answer: { kind: "text", mediaType: "text/plain" },
-    failures: { 400: "The nonce is missing, or not 32 bytes in base64url." },
-  },
-  getHealth: {
-    method: "GET",
-    path: "/healthz",
-    summary: "Report that the process answers",
-    access: "public",
-    answer: document(z.object({ status: z.literal("ok") })),
-  },
-  getReadiness: {
-    method: "GET",
-    path: "/readyz",
-    summary: "Report whether the database answers",
-    access: "public",
-    answer: document(z.object({ status: z.string() })),
-    failures: { 503: "The database does not answer." },
-  },
-  getMetrics: {
-    method: "GET",
-    path: "/metrics",
-    summary: "Get metrics in the format of Prometheus",
-    answer: { kind: "text", mediaType: "text/plain" },
-  },
 } as const satisfies Readonly<Record<string, RouteContract>>;
 
 /** Every HTTP route but those that other standards define: `/mcp`, and the metadata of RFC 9728. */
@@ -440,4 +413,5 @@ export const routes = {
   ...curationRoutes,
   ...serverRoutes,
   ...daemonRoutes,
+  ...probeRoutes,
 };

@@ -181,7 +181,9 @@ function namesOf(plan: ImportPlan, row: RecordRow, record: PlannedRecord): Prepa
 /** A file cannot publish: other projects and organisations see a record after somebody here shares it. */
 function lowerVisibility(plan: ImportPlan, { visibility, display_name: name }: RecordRow): Visibility {
   if (visibility === "private" || visibility === "project") return visibility;
-  plan.note(`${name} was ${visibility} and is visible in this project only; dns:tag shares it again`);
+  plan.note(
+    `${name} was ${visibility} and is visible in this project only; pml share ${name} ${visibility} shares it again`,
+  );
   return "project";
 }
 

@@ -11,10 +11,12 @@ import { serveData, serveRaw } from "./serve-route.ts";
 /** Further names, and records of MCP servers with the addresses that serve them. */
 export function createRecordRoutes({ registry, scope, records: { servers } }: App): Route[] {
   const owner = { scope, principal: OWNER };
+  const person = { ...owner, admin: true };
   return [
     serveData(routes.addAlias, async ({ body }) => (await registry.alias(owner, body)).record),
     serveData(routes.retireAlias, async ({ body }) => (await registry.retireAlias(owner, body)).record),
-    serveData(routes.registerServer, ({ body }) => servers.register(owner, withoutUndefined(body))),
+    serveData(routes.shareRecord, async ({ body }) => (await registry.tag(person, body)).record),
+    serveData(routes.registerServer, ({ body }) => servers.register(person, withoutUndefined(body))),
     serveData(routes.exportServer, ({ params: { name } }) => servers.export(owner, name)),
     serveText(routes.getServerModule, (name, version) => servers.readModule(NOBODY, name, version)),
     serveText(routes.getServerJson, (name, version) => servers.readText(NOBODY, name, version)),

@@ -21,6 +21,7 @@ import type { Asker, Scope } from "./scope.ts";
 import { checkVersionTag } from "./specifier.ts";
 import { copyVersion, nextVersion, readVersionSummaries, setCurrentVersion, setSource } from "./version-store.ts";
 import { fitDescription, fitTags } from "./record-texts.ts";
+import { refusePublishing } from "./visibility.ts";
 
 export interface ProgramToName {
   readonly asker: Asker;
@@ -40,6 +41,7 @@ interface NamingOutcome {
 /** Gives a program the requested name, or adds it as a version to the record that holds that name. */
 export async function applyNaming(tx: Tx, policy: NamePolicy, program: ProgramToName): Promise<NamingOutcome> {
   const { asker, id, naming } = program;
+  refusePublishing(asker, naming.name, naming.visibility);
   const record = await getById(tx, asker, id);
   const { name, warnings } = checkName(naming.name, record.namespace, policy);
   if (!isUnnamed(record.displayName)) {
@@ -67,6 +69,7 @@ export async function checkNaming(
   { asker, naming, current, defaultNamespace }: NameCheck,
 ): Promise<readonly string[]> {
   const { name, warnings } = checkName(naming.name, defaultNamespace, policy);
+  refusePublishing(asker, name.displayName, naming.visibility);
   if (naming.versionTag !== undefined) checkVersionTag(naming.versionTag);
   if (current !== undefined && !isUnnamed(current.displayName)) {
     return current.displayName === name.displayName ? warnings : [...warnings, alreadyNamed(current.displayName)];

@@ -117,8 +117,8 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
 
   test("shared records resolve in order of visibility, and private ones are hidden from others", async () => {
     const asker = newAsker();
-    const shared = elsewhere(asker, "shared");
-    const other = elsewhere(asker, "other");
+    const shared = { ...elsewhere(asker, "shared"), admin: true };
+    const other = { ...elsewhere(asker, "other"), admin: true };
     await save(shared, "fs:read", "return 'public'", { visibility: "public" });
     await save(other, "fs:read", "return 'org'", { visibility: "org" });
     expect((await registry.resolve(asker, "fs:read")).capability.scope.project).toBe("other");
@@ -151,7 +151,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
 
   test("a fork remembers where it came from, a merge is a pipeline", async () => {
     const asker = newAsker();
-    const shared = elsewhere(asker, "shared");
+    const shared = { ...elsewhere(asker, "shared"), admin: true };
     const { record: source } = await save(shared, "fs:read", "return args.path", { visibility: "org" });
     const { record: copy } = await registry.fork(asker, { source: "fs:read", name: "fs:read_custom" });
     expect(copy).toMatchObject({ forkedFrom: source.fqdn, parentId: source.id, version: 1, visibility: "private" });
@@ -256,7 +256,7 @@ describe.each(engines)("CapabilityRegistry on %s", (engine) => {
     for (const [at, { by, visibility }] of places.entries()) {
       for (const letter of ["a", "b"]) {
         const name = `${namespace}:${letter}${at}`;
-        await save(by, name, `return "${name}"`, { visibility });
+        await save({ ...by, admin: true }, name, `return "${name}"`, { visibility });
         for (let use = 0; use < (at * 2 + 1) % 4; use++) await registry.feedback(by, { name, success: true });
       }
     }

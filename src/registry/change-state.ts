@@ -9,6 +9,7 @@ import type { RecordSettings } from "./registry.ts";
 import { findDeleted, findRecord, type FoundRecord } from "./resolve-store.ts";
 import type { Asker } from "./scope.ts";
 import { fitTags } from "./record-texts.ts";
+import { refusePublishing } from "./visibility.ts";
 
 export async function archiveRecord(tx: Tx, asker: Asker, { id, displayName, state }: FoundRecord): Promise<void> {
   if (state === "archived") return;
@@ -54,13 +55,15 @@ export async function tagRecord(
   asker: Asker,
   { record, settings }: { readonly record: FoundRecord; readonly settings: RecordSettings },
 ): Promise<void> {
-  const { tags, cachePolicy, ttlSeconds } = settings;
+  const { tags, cachePolicy, ttlSeconds, visibility } = settings;
+  refusePublishing(asker, record.displayName, visibility);
   await tx
     .updateTable("capability_records")
     .set({
       ...(tags === undefined ? {} : { tags: fitTags([...new Set(tags)]) }),
       ...(cachePolicy === undefined ? {} : { cache_policy: cachePolicy }),
       ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
+      ...(visibility === undefined ? {} : { visibility }),
       updated_by: authorId(asker),
       updated_at: sql`now()`,
     })

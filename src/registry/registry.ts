@@ -77,6 +77,7 @@ export interface RecordSettings {
   readonly cachePolicy?: CachePolicy;
   /** Lifetime of cached results; null for no expiry. */
   readonly ttlSeconds?: number | null;
+  readonly visibility?: Visibility;
 }
 
 export interface NewVersion {

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { PmlError } from "../base/errors.ts";
+import type { Visibility } from "./record-words.ts";
 import { type Asker, OWNER } from "./scope.ts";
 
 /** SQL condition for the records `r` that the caller may see. */
@@ -7,6 +9,17 @@ export function visibleTo({ scope, principal }: Asker): RawBuilder<boolean> {
   return sql<boolean>`(r.visibility = 'public' OR r.org = ${scope.org}
     AND (r.visibility = 'org' OR r.project = ${scope.project} AND ${own}))`;
 }
+
+/** Throws where an agent would show a record beyond its project: that takes a person, or a principal who is an admin. */
+export function refusePublishing({ admin }: Asker, name: string, visibility: Visibility | undefined): void {
+  if (admin === true || (visibility !== "org" && visibility !== "public")) return;
+  throw new PmlError("person_needed", `Only a person makes ${name} visible to the ${READERS[visibility]}`, {
+    hint: `Leave visibility out, or take "project". A person shares it: pml share ${name} ${visibility}`,
+    details: { name, visibility },
+  });
+}
+
+const READERS = { org: "organisation", public: "public" } as const;
 
 const LONGEST_AUTHOR = 40;
 

@@ -83,8 +83,9 @@ if (count > 100) { for (const each of [1, 2]) await mcp.counting.list({ length: 
 console.log("read"); return { count };`;
 
 test("pml_execute answers each of its outcomes as the contract declares", async () => {
-  const named = await run({ code: READ, args: { key: "a" }, name: "util:read", visibility: "public", tags: ["x"] });
+  const named = await run({ code: READ, args: { key: "a" }, name: "util:read", visibility: "project", tags: ["x"] });
   expect(named.status).toBe("success");
+  await walk.route("shareRecord", { body: { name: "util:read", visibility: "public" } });
   expect(await run({ capability: "util:read", args: { key: "b" } })).toMatchObject({ status: "success" });
   expect(await run({ code: "throw new Error('on purpose')" })).toMatchObject({ status: "error" });
   expect(await run({ code: "return (" })).toMatchObject({ status: "error", error: { code: "syntax_error" } });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { share } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { connectClient } from "../support/mcp-client.ts";
 import { callJson, listNames, startNamesGateway } from "../support/names-scene.ts";
@@ -46,8 +47,10 @@ test("[FR040] what is private is its owner's alone, what is for the project, the
     await using owner = await gateway.connect(ada ?? "", "auto");
     for (const visibility of kinds) {
       const code = `return "for ${visibility}"`;
-      const made = await execute(owner, { code, name: `util:for_${visibility}`, visibility });
+      const asked = visibility === "private" || visibility === "project" ? { visibility } : {};
+      const made = await execute(owner, { code, name: `util:for_${visibility}`, ...asked });
       expect(made).toMatchObject({ status: "success", capabilityName: `util:for_${visibility}` });
+      if (!("visibility" in asked)) await share(gateway.home.path, made.capabilityFqdn, visibility);
     }
   }
   const look = async (token: string): Promise<[listed: string[], found: boolean[]]> => {

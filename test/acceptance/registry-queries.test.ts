@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { share } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { exportedRows } from "../support/exported-rows.ts";
 import { PROGRAMS, shareLibrary } from "../support/library-scene.ts";
@@ -50,9 +51,9 @@ test("[FR042] [13.11-AC3] [13.11-AC4] [TS-Q1] query compares creator, all tags, 
   await library.call("learn:save", {
     name: "util:shared",
     code: "return 'shared'",
-    visibility: "public",
     version_tag: "v1.4.0",
   });
+  await share(library.home.path, "util:shared", "public");
   expect((await execute(library.client, { capability: "util:shared" })).status).toBe("success");
   expect(await names({ visibility: "public", record_type: "capability" })).toEqual(["util:shared"]);
   expect(await names({ visibility: "private", namespace: "util" })).not.toContain("util:shared");
@@ -180,7 +181,7 @@ test("[FR036] a record is stored with creator, versions, trust and visibility", 
   const made = await execute(library.client, {
     name: "db:whole_record",
     code: "return 'whole'",
-    visibility: "org",
+    visibility: "project",
     version_tag: "v2.1.0",
     tags: ["whole"],
     description: "Is whole",
@@ -201,7 +202,7 @@ test("[FR036] a record is stored with creator, versions, trust and visibility", 
     version: 1,
     version_tag: "v2.1.0",
     verified: false,
-    visibility: "org",
+    visibility: "project",
     state: "active",
     tags: ["whole"],
     description: "Is whole",

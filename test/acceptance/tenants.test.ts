@@ -7,6 +7,8 @@ import { Readable } from "node:stream";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readDaemonAddress } from "../../src/daemon/daemon-file.ts";
+import type { Visibility } from "../../src/registry/record-words.ts";
+import { share } from "../support/decide.ts";
 import { execute } from "../support/execute.ts";
 import { startGateway } from "../support/gateway-home.ts";
 import { connectClient } from "../support/mcp-client.ts";
@@ -22,9 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 
-const name = async (by: Client, wanted: string, more: Record<string, unknown> = {}): Promise<string> => {
+interface Wanted extends Record<string, unknown> {
+  readonly visibility?: Visibility;
+}
+
+/** Names a program as an agent, and shares it as the person of that gateway. */
+const name = async (by: Client, wanted: string, { visibility = "private", ...more }: Wanted = {}): Promise<string> => {
   const made = await execute(by, { name: wanted, code: `return "${wanted} ${JSON.stringify(more).length}"`, ...more });
   expect(made).toMatchObject({ status: "success", capabilityName: wanted });
+  const at = tenants.gateways.find(({ client }) => client === by);
+  if (visibility !== "private") await share(at?.home.path ?? "", wanted, visibility);
   return made.capabilityFqdn;
 };
 
@@ -45,7 +54,7 @@ test("[TS-S1] a short name means that of the gateway's own organisation and proj
   expect(await callCapability(web!, "cap:fs:whose")).toBe("acme.webapp");
   expect(await callCapability(mobile!, "cap:fs:whose")).toBe("acme.mobile");
   expect(await callCapability(globex!, "cap__fs__whose")).toBe("globex.shop");
-  await execute(globex!, { name: "db:of_globex", code: "return 1", visibility: "public" });
+  await name(globex!, "db:of_globex", { visibility: "public" });
   const foreign = await execute(web!, { capability: "db:of_globex" });
   expect(foreign.error?.message).toBe("Capability not found: db:of_globex");
   const taken = await execute(web!, { name: "fs:whose", code: "return 'again'" });
@@ -82,8 +91,8 @@ test("[DR2] [TS-O2] a name is one program's per organisation and project: elsewh
 });
 
 test("[X-02] [TS-S2] what is for the organisation resolves by its name from another project of it, the own project's first, after a restart too", async () => {
-  for (const [wanted, visibility] of Object.entries({ org: "org", project: "project", both: "org" }))
-    await execute(web!, { name: `fs:for_${wanted}_alone`, code: `return "${wanted} of webapp"`, visibility });
+  for (const [wanted, visibility] of Object.entries({ org: "org", project: "project", both: "org" } as const))
+    await name(web!, `fs:for_${wanted}_alone`, { code: `return "${wanted} of webapp"`, visibility });
   await execute(mobile!, { name: "fs:for_both_alone", code: `return "own"` });
   const server = { name: "com.acme/weather", description: "Weather", version: "1.0.0" };
   const file = join(tenants.gateways[0]!.home.path, "server.json");

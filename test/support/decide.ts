@@ -3,6 +3,7 @@ import type { Answered } from "../../src/contract/route.ts";
 import { routes } from "../../src/contract/routes.ts";
 import { callDaemon, probe } from "../../src/daemon/daemon-client.ts";
 import { type PersonAddress, readPersonAddress } from "../../src/daemon/daemon-file.ts";
+import type { Visibility } from "../../src/registry/record-words.ts";
 import { runJson } from "./pml.ts";
 
 /** The address with the decision key; starts a daemon where none runs. */
@@ -20,6 +21,11 @@ type Decided = Answered<typeof routes.decideApproval>;
 export async function approve(home: string, id = "", more: { readonly remember?: true } = {}): Promise<Decided> {
   const body = { decision: "approve", via: "dashboard", ...more } as const;
   return callDaemon(await reachAsPerson(home), routes.decideApproval, { params: { id }, body });
+}
+
+/** Says who sees a record, which takes a person where that is the organisation or everybody. */
+export async function share(home: string, name: string, visibility: Visibility): Promise<void> {
+  await callDaemon(await reachAsPerson(home), routes.shareRecord, { body: { name, visibility } });
 }
 
 export async function decideReviews(home: string, subject: string, verdict: "accepted" | "refused"): Promise<void> {

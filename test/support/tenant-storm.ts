@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { routes } from "../../src/contract/routes.ts";
+import { callDaemon } from "../../src/daemon/daemon-client.ts";
 import { type PersonAddress, readPersonAddress } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "./folder.ts";
 import { forgeCapability, forgeExport } from "./forge-export.ts";
@@ -125,7 +126,7 @@ export class TenantStorm implements AsyncDisposable {
       args: { word: this.#canary(tenant, "own", "a") },
       description: this.#canary(tenant, reach, "d"),
       tags: [this.#canary(tenant, reach, "t")],
-      visibility: VISIBILITY[reach],
+      visibility: "project",
       code: `console.log("${this.#canary(tenant, reach, "l")}"); return args.word === undefined ? 0 : "${result}"`,
     };
     const answer = await this.#call(tenant, "pml_execute", request);
@@ -133,6 +134,8 @@ export class TenantStorm implements AsyncDisposable {
     if (made.workflowId !== undefined) tenant.runs.push(made.workflowId);
     if (made.capabilityFqdn === undefined) return;
     const { id = "" } = parse<{ id?: string }>(await this.#call(tenant, "dns:whois", { fqdn: made.capabilityFqdn }));
+    const shared = { name: made.capabilityFqdn, visibility: VISIBILITY[reach] };
+    await callDaemon(tenant.person, routes.shareRecord, { body: shared });
     tenant.known.push({ name, fqdn: made.capabilityFqdn, id, reach, result });
   }
 

@@ -5,6 +5,7 @@ import type { CapabilityRecord } from "../record.ts";
 import type { Visibility } from "../record-words.ts";
 import type { Registry } from "../registry.ts";
 import { formatFqdn } from "../fqdn.ts";
+import { refusePublishing } from "../visibility.ts";
 import { type Asker, OWNER, type Scope, STANDARD_SCOPE } from "../scope.ts";
 import { bumpScope } from "../scope-version-store.ts";
 import type { Signing } from "../signature.ts";
@@ -72,6 +73,7 @@ export class ServerRecords {
 
   /** Registers a server or a further version of one; throws if the version exists with other content. */
   async register(asker: Asker, wanted: NewServerRecord): Promise<RegisteredServer> {
+    refusePublishing(asker, wanted.name ?? "the server", wanted.visibility);
     return await this.#store(asker.scope, { visibility: "private", ...wanted, createdBy: authorId(asker) });
   }
 
