@@ -1,3 +1,4 @@
+import { canonical } from "../../src/base/canonical.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../src/base/json.ts";
 import type { ArgumentSite, PlayedTask } from "./played-world.ts";
 
@@ -17,7 +18,16 @@ export function fillArguments(parameters: JsonSchema, task: PlayedTask): FilledA
     const value = findValue(name, task, used);
     if (value !== undefined) args[name] = value;
   }
+  // A value that no parameter takes is given all the same: a capability that cannot use it has to refuse it.
+  for (const [name, value] of Object.entries(task.values)) if (!isTaken(value, args)) args[name] = value;
   return { args, unknown: required.filter((name) => !Object.hasOwn(args, name)) };
+}
+
+function isTaken(value: JsonValue, args: JsonObject): boolean {
+  const text = canonical(value);
+  return Object.values(args).some(
+    (given) => canonical(given) === text || (Array.isArray(given) && given.some((item) => canonical(item) === text)),
+  );
 }
 
 /** Finds the value of the task that a parameter stands for, by its name. */

@@ -6,6 +6,7 @@ import { routes } from "../../src/contract/routes.ts";
 import type { ToolAnswer } from "../../src/contract/tools.ts";
 import { callDaemon } from "../../src/daemon/daemon-client.ts";
 import { execute, type Executed } from "../../test/support/execute.ts";
+import { exportedRows } from "../../test/support/exported-rows.ts";
 import { makeFolder } from "../../test/support/folder.ts";
 import { until } from "../../test/support/pml.ts";
 import { writeConfig } from "../../test/support/upstream-servers.ts";
@@ -32,9 +33,11 @@ interface Suggestions {
  */
 export class PlayedGateway {
   readonly #client: Client;
+  readonly #home: string;
 
-  constructor(client: Client) {
+  constructor(client: Client, home: string) {
     this.#client = client;
+    this.#home = home;
   }
 
   async suggest(intent: string): Promise<Suggestions> {
@@ -68,6 +71,13 @@ export class PlayedGateway {
       cursor = page.next_cursor;
     } while (cursor !== null);
     return all;
+  }
+
+  /** Returns the group of a capability: records with one group are variants of one behaviour. */
+  async readGroups(): Promise<(capability: string) => string> {
+    const rows = await exportedRows(this.#home, "capability_records");
+    const groups = new Map(rows.map(({ id, group_id: group }) => [id, typeof group === "string" ? group : undefined]));
+    return (capability) => groups.get(capability) ?? capability;
   }
 
   async #read<Answer>(name: string, input: JsonObject): Promise<Answer> {
@@ -112,5 +122,5 @@ export async function openGateway({
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", address.url), { requestInit: { headers } }));
   opening.defer(() => client.close());
   const open = opening.move();
-  return { pml: new PlayedGateway(client), [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return { pml: new PlayedGateway(client, home), [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

@@ -35,17 +35,15 @@ export class Learned {
     return [...this.#tasks.values()].map(({ length }) => length);
   }
 
-  /** The number of capabilities of each behaviour. */
-  perBehaviour(): number[] {
-    const behaviours = new Set([...this.#tasks.values()].flat().map(({ behaviour }) => behaviour));
-    return [...behaviours].map((behaviour) => this.#idsOf(behaviour).length);
-  }
-
-  /** Capabilities that stand for several behaviours, with their names. */
-  mixed(): string[] {
-    return [...this.#tasks.values()]
-      .map((tasks) => [...new Set(tasks.map(({ behaviour }) => behaviour))])
-      .filter(({ length }) => length > 1)
-      .map((behaviours) => behaviours.toSorted().join(" = "));
+  /** The behaviours of each group of capabilities that PML takes for variants of one. */
+  behavioursOf(groupOf: (capability: string) => string): ReadonlyMap<string, ReadonlySet<string>> {
+    const groups = new Map<string, Set<string>>();
+    for (const [id, tasks] of this.#tasks) {
+      const group = groupOf(id);
+      const behaviours = groups.get(group) ?? new Set();
+      for (const { behaviour } of tasks) behaviours.add(behaviour);
+      groups.set(group, behaviours);
+    }
+    return groups;
   }
 }

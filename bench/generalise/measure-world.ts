@@ -22,7 +22,7 @@ export async function measureWorld(world: PlayedWorld, session: BenchSession): P
     const seed = await world.read();
     const play = { world, pml: gateway.pml, mode, random: new Random(SEED), seed, learned: new Learned() };
     const steps = await playAll(play, session);
-    reportMemory(play, report);
+    reportMemory(play, await play.pml.readGroups(), report);
     reportSteps(steps, report);
     session.progress(`${world.name}, ${mode}: calling by name`);
     const known = new Map((await play.pml.listCapabilities()).map((each) => [each.id, each]));
@@ -83,14 +83,20 @@ class Report {
 
 const NONE: Goal = { atMost: 0 };
 
-function reportMemory({ learned }: Play, report: Report): void {
-  const perBehaviour = learned.perBehaviour();
+function reportMemory({ learned }: Play, groupOf: (capability: string) => string, report: Report): void {
+  const groups = learned.behavioursOf(groupOf);
+  const behaviours = new Set([...groups.values()].flatMap((each) => [...each])).size;
+  const pairs = sum([...groups.values()].map(({ size }) => size));
+  const mixed = [...groups.values()].filter(({ size }) => size > 1).map((each) => [...each].join(" = "));
   const uses = learned.uses();
-  report.count("behaviours", perBehaviour.length);
-  report.count("capabilities per behaviour", sum(perBehaviour) / perBehaviour.length, { atMost: 1.2 });
-  report.share("used at least twice", uses.filter((count) => count > 1).length, uses.length, { atLeast: 40 });
-  report.count("capabilities of several behaviours", learned.mixed().length, NONE);
-  report.problems("capabilities of several behaviours", learned.mixed());
+  report.count("behaviours", behaviours);
+  report.count("groups of capabilities per behaviour", pairs / behaviours, { atMost: 1.2 });
+  report.count("variants per group", uses.length / groups.size);
+  report.share("capabilities used at least twice", uses.filter((count) => count > 1).length, uses.length, {
+    atLeast: 40,
+  });
+  report.count("groups of several behaviours", mixed.length, NONE);
+  report.problems("groups of several behaviours", mixed);
 }
 
 function reportSteps(steps: readonly PlayedStep[], report: Report): void {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "../../src/base/json.ts";
 import { makeFolder } from "../../test/support/folder.ts";
 import { behaviourOf, type GoldCall, type GoldTask } from "./gold-task.ts";
 import type { ArgumentSite, PlayedWorld } from "./played-world.ts";
@@ -54,7 +55,7 @@ export async function openTauWorld(
       id: `τ ${world} ${index + 1}`,
       behaviour: behaviourOf(calls),
       intent,
-      values: {},
+      values: namedValues(calls),
       sites: listSites(world, calls),
       gold: { state: states[index] ?? "", result: null },
       write: (_mode, random) => writeProgram(world, calls, random),
@@ -75,6 +76,11 @@ function readGoldStates(checkout: string, world: string, tasks: readonly GoldTas
   const input = tasks.map(({ calls }) => `${JSON.stringify(calls)}\n`).join("");
   const options = { input, encoding: "utf8", maxBuffer: MOST_OUTPUT } as const;
   return execFileSync("python3", [SERVER, "gold", checkout, world], options).trim().split("\n");
+}
+
+/** The values of a task under the names of their arguments; of several with one name, the first. */
+function namedValues(calls: readonly GoldCall[]): JsonObject {
+  return Object.assign({}, ...calls.map(({ args }) => args).toReversed()) as JsonObject;
 }
 
 /** Where values go: each argument, and of repeated calls also the list of what was passed. */
