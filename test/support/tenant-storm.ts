@@ -240,17 +240,31 @@ export class TenantStorm implements AsyncDisposable {
       routes.getIndex.path,
       routes.getMetrics.path,
     ]);
-    this.#check(tenant, { what: path, sent: path, answer: await this.#get(tenant, path) });
+    this.#check(tenant, { what: path, sent: path, answer: await this.#send(tenant, path) });
   }
 
-  async #get({ person }: Tenant, path: string): Promise<string> {
-    const response = await fetch(new URL(path, person.url), { headers: { Authorization: `Bearer ${person.token}` } });
-    return response.text();
+  /**
+   * Tries twice: a gateway closes connections that are idle for some seconds, and where this process stood still that long
+   * it uses one once more before it sees that. A gateway that is gone fails both.
+   */
+  async #send(tenant: Tenant, path: string, init: RequestInit = {}): Promise<string> {
+    const { scope, person } = tenant;
+    const headers = { Authorization: `Bearer ${person.token}`, ...init.headers };
+    const send = async (): Promise<string> => (await fetch(new URL(path, person.url), { ...init, headers })).text();
+    try {
+      return await send();
+    } catch (first) {
+      this.report.operations["sent again"] = (this.report.operations["sent again"] ?? 0) + 1;
+      return send().catch((second: unknown) => {
+        const reasons = [first, second].map((error) => (error instanceof Error ? (error.cause ?? error) : error));
+        throw new Error(`${path} of ${scope}: ${reasons.join(", then ")}`, { cause: first });
+      });
+    }
   }
 
   /** Exports, imports the own export again, or imports a file that claims to be another tenant's. */
   async #transfer(tenant: Tenant): Promise<void> {
-    const exported = await this.#get(tenant, routes.exportMemory.path);
+    const exported = await this.#send(tenant, routes.exportMemory.path);
     this.#check(tenant, { what: "export", sent: "", answer: exported });
     const other = this.#random.pick(this.#tenants.filter((each) => each !== tenant));
     const [org = "", project = ""] = other.scope.split(".");
@@ -260,17 +274,9 @@ export class TenantStorm implements AsyncDisposable {
     });
     const file = join(this.#folder, "forged.pml");
     const body = this.#random.chance(50) ? exported : await readFile(forgeExport(file, forged.rows), "utf8");
-    const { person } = tenant;
-    const response = await fetch(new URL(routes.importMemory.path, person.url), {
-      method: "POST",
-      headers: {
-        Authorization: `Bearer ${person.token}`,
-        "X-PML-Decision-Key": person.decisionKey,
-        "Content-Type": routes.importMemory.body,
-      },
-      body,
-    });
-    this.#check(tenant, { what: "import", sent: body, answer: await response.text() });
+    const headers = { "X-PML-Decision-Key": tenant.person.decisionKey, "Content-Type": routes.importMemory.body };
+    const answer = await this.#send(tenant, routes.importMemory.path, { method: "POST", headers, body });
+    this.#check(tenant, { what: "import", sent: body, answer });
   }
 
   async #call(tenant: Tenant, tool: string, request: Record<string, unknown>): Promise<string> {
