@@ -2,7 +2,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PmlError } from "../base/errors.ts";
 import type { Approval } from "../permissions/approval.ts";
-import { bindArgs, type BindingSubject, bindText, hashBinding } from "../permissions/binding.ts";
+import { bindArgs, type BindingSubject, type BoundProgram, bindText, hashBinding } from "../permissions/binding.ts";
 import type { Effect, PermissionSet } from "../permissions/effect.ts";
 import { askByForm } from "../permissions/elicitation.ts";
 import { toPermissionSet } from "../permissions/permission-set-store.ts";
@@ -196,12 +196,13 @@ export class Approver {
   }
 
   #request(run: Run, { capability }: Runnable, judged: JudgedPlan): Promise<Approval> {
+    const { call } = judged.binding;
     return this.#permissions.requestApproval({
       ...judged,
       runId: run.id,
       intent: run.intent,
       client: run.client,
-      isDeclared: (value) => run.secrets.isDeclared(value),
+      schema: call === undefined ? capability.parameters : this.#tools.findById(call.tool)?.inputSchema,
       capability: run.options.naming?.name ?? capability.displayName,
     });
   }
@@ -235,18 +236,22 @@ function toSubject(run: Run, { text, body }: Runnable, { nested, missing }: Reac
   return {
     scope: run.scope,
     principal: run.principal,
-    program: { kind: body.kind, ...bindText(text) },
+    program: bindProgram({ text, body }),
     nested: nested.map(({ caller, name, runnable }) => ({
       caller,
       name,
       id: runnable.capability.id,
       version: runnable.capability.version,
-      kind: runnable.body.kind,
-      ...bindText(runnable.text),
+      ...bindProgram(runnable),
     })),
     missing,
     dynamicCalls: nodes.flatMap((node) => (node.type === "dynamic" ? [bindText(node.expression)] : [])),
   };
+}
+
+function bindProgram({ text, body }: Pick<Runnable, "text" | "body">): BoundProgram {
+  const literals = body.kind === "code" ? { literals: body.program.literals } : {};
+  return { kind: body.kind, ...bindText(text), ...literals };
 }
 
 /** One call is allowed once: a rule for it would fit no other run. */

@@ -2,6 +2,7 @@ import type { LiteralRange } from "../analysis/structure.ts";
 import { TextEdits } from "../analysis/text-edits.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
+import { readStringLiteral } from "../base/string-literal.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 
@@ -13,9 +14,6 @@ export interface HiddenProgram<Source> {
   /** Values of the hidden parts. */
   readonly values: readonly string[];
 }
-
-/** Escapes can spell any text. */
-const ESCAPE = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([^]))/gi;
 
 /** False for nearly all programs, which have nothing to hide. */
 export function mayHide(code: string, secrets: Secrets): boolean {
@@ -32,7 +30,7 @@ export function hideLiterals(code: string, literals: readonly LiteralRange[], se
   const values: string[] = [];
   for (const [start, end] of literals) {
     const written = code.slice(start, end);
-    const value = unescape(written);
+    const value = readStringLiteral(written);
     if (secrets.hideText(value) === value) continue;
     edits.replace(start, end, secrets.placeholderOf(written));
     parts.push(written);
@@ -41,20 +39,6 @@ export function hideLiterals(code: string, literals: readonly LiteralRange[], se
   const source = edits.apply(code).text;
   if (secrets.withoutKnown(source) !== source) throw secretInCode();
   return { source, parts, values };
-}
-
-function unescape(written: string): string {
-  return written.replace(ESCAPE, (_all, ...[wide, unicode, byte, other]: (string | undefined)[]) => {
-    const code = wide ?? unicode ?? byte;
-    return code === undefined ? (SHORT_ESCAPES[other ?? ""] ?? other ?? "") : toCharacter(Number.parseInt(code, 16));
-  });
-}
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\n": "" };
-const LAST_CODE_POINT = 0x10ffff;
-
-function toCharacter(code: number): string {
-  return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : "";
 }
 
 /** Hides secrets in the arguments of a plan's tasks. */

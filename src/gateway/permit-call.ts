@@ -13,7 +13,7 @@ import type { RunCaller } from "../execution/ports.ts";
 
 /** A call that an agent makes itself, without a program around it. */
 interface DirectCall {
-  readonly tool: Pick<CatalogueTool, "id" | "contentHash" | "annotations">;
+  readonly tool: Pick<CatalogueTool, "id" | "contentHash" | "annotations" | "inputSchema">;
   readonly args: JsonObject;
   readonly caller: Pick<RunCaller, "principal" | "client" | "form">;
   /** A person was asked about this very call, before its server asked a question of its own. */
@@ -72,7 +72,7 @@ async function findUndecided(
   const use = await permissions.useApproval(binding);
   if (use.kind === "used") return undefined;
   if (use.kind === "refused") throw refused(use.approval);
-  const request = { ...judged, runId: newId(), intent: `call ${tool.id} directly`, client };
+  const request = { ...judged, runId: newId(), intent: `call ${tool.id} directly`, client, schema: tool.inputSchema };
   const approval = use.kind === "pending" ? use.approval : await permissions.requestApproval(request);
   const reply = await askByForm(form, approval, { runId: request.runId, by: principal });
   if (reply === undefined) return approval;

@@ -1,4 +1,5 @@
 import { PmlError } from "../base/errors.ts";
+import type { JsonSchema } from "../base/json.ts";
 import type { Binding } from "./binding.ts";
 import type { JudgedPlan, ToolVerdict } from "./plan.ts";
 
@@ -16,8 +17,8 @@ export interface ApprovalRequest extends JudgedPlan {
   readonly client?: string | undefined;
   /** Display name of the capability, if the program is one. */
   readonly capability?: string | undefined;
-  /** Whether a whole argument is secret by its name or its schema; such ones are hidden in the question. */
-  readonly isDeclared?: (value: string) => boolean;
+  /** Schema of the arguments; those that it calls secret are hidden in the question. */
+  readonly schema?: JsonSchema | undefined;
 }
 
 export interface Approval {

@@ -80,9 +80,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   };
 
   return {
-    request: ({ isDeclared, ...request }, ttlMinutes) => {
-      const hiding = { placeholderOf: secrets.placeholderOf, ...(isDeclared && { isDeclared }) };
-      return requestApproval(commit, { ...request, binding: showBinding(request.binding, hiding) }, ttlMinutes);
+    request: ({ schema, ...request }, ttlMinutes) => {
+      const binding = showBinding(request.binding, { placeholderOf: secrets.placeholderOf, schema });
+      return requestApproval(commit, { ...request, binding }, ttlMinutes);
     },
     decide: (scope, id, decision, ttlMinutes) =>
       commit((writer) => decideApproval(writer, scope, { id, decision, ttlMinutes })),

@@ -190,3 +190,51 @@ test("hashRule covers all arguments and nothing else", () => {
     expect(hashRule(two) === hashRule(one)).toBe(identity(rest) === identity(one));
   }
 });
+
+const KEY = "sk-live-aaaaaaaaaaaaaaaaaaaaaaaa";
+
+function showCode(code: string): string {
+  const ranges = [...code.matchAll(/(?<=["`}])[^"`${}]{7,}(?=["`$])/g)].map(
+    ({ index, 0: { length } }) => [index, index + length] as const,
+  );
+  const program = { kind: "code", ...bindText(code), literals: ranges } as const;
+  return showBinding({ ...randomBinding(new Random(1)), program }, { placeholderOf: () => "hidden" }).program.text;
+}
+
+test("showBinding hides whole literals and no piece of a template, and stores no ranges", () => {
+  expect(showCode(`f("${KEY}", \`${KEY}\`)`)).toBe("f(hidden, hidden)");
+  const pieces = `f(\`${KEY}\${x}${KEY}\${y}${KEY}\`)`;
+  expect(showCode(pieces)).toBe(pieces);
+  const program = { kind: "code", ...bindText("1"), literals: [] } as const;
+  expect(showBinding({ ...randomBinding(new Random(1)), program }, { placeholderOf }).program).not.toHaveProperty(
+    "literals",
+  );
+});
+
+test("showBinding hides arguments that the schema or their own name calls secret, and all below them", () => {
+  const password = { type: "string", format: "password" };
+  const schema = {
+    properties: {
+      pin: { anyOf: [{ type: "null" }, { writeOnly: true }] },
+      list: { items: { properties: { word: password } } },
+    },
+  };
+  const given = {
+    pin: 12,
+    word: "a",
+    list: [{ word: "b", name: "c" }],
+    credentials: { user: ["d"], on: true },
+    e: "b",
+  };
+  const shown = showBinding(
+    { ...randomBinding(new Random(1)), args: bindArgs(given) },
+    { placeholderOf: () => '"hidden"', schema },
+  ).args?.text;
+  expect(JSON.parse(shown?.replaceAll(", a number", "") ?? "")).toEqual({
+    pin: "hidden",
+    word: "a",
+    list: [{ word: "hidden", name: "c" }],
+    credentials: { user: ["hidden"], on: true },
+    e: "b",
+  });
+});

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { LiteralRange } from "../analysis/structure.ts";
 import { contentHash } from "../base/content-hash.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Scope } from "../registry/scope.ts";
@@ -13,6 +14,8 @@ export interface BoundText {
 /** `tool`: a capability that is one tool, as JSON. `call`: an agent's own call, without a program. */
 export interface BoundProgram extends BoundText {
   readonly kind: "code" | "dag" | "tool" | "call";
+  /** Where the exact text of code has strings and comments; absent in a stored question. */
+  readonly literals?: readonly LiteralRange[];
 }
 
 /** A capability that a program can reach by name, in the version that the name stood for. */

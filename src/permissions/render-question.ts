@@ -1,4 +1,5 @@
 import { toExact } from "../base/visible.ts";
+import { PLACEHOLDERS } from "../secrets/secret-words.ts";
 import type { Approval } from "./approval.ts";
 import type { Binding, BoundCapability, BoundProgram, BoundTool } from "./binding.ts";
 import type { ToolVerdict } from "./plan.ts";
@@ -56,8 +57,18 @@ function renderFacts({ id, binding, tools, client, createdAt, expiresAt }: Quest
     ...binding.tools.map((tool) => ["tool", describeTool(tool, verdicts.get(tool.id))] as const),
     ...nested.map((each) => ["nested", describeNested(each)] as const),
     ...missing.map((name) => ["missing", `${quote(name)} stands for nothing now`] as const),
+    ...describeHidden(binding),
   ];
   return `Facts, from PML\n${facts.map(([name, value]) => `  ${name.padEnd(10)} ${value}`).join("\n")}`;
+}
+
+/** Counts placeholders. All of them are PML's own: texts of others have such marks written by number. */
+function describeHidden({ program, nested, dynamicCalls, args }: Binding): (readonly [string, string])[] {
+  const texts = [program, ...distinctPrograms(nested), ...dynamicCalls, ...(args === undefined ? [] : [args])];
+  const count = texts.reduce((sum, { text }) => sum + [...text.matchAll(PLACEHOLDERS)].length, 0);
+  return count === 0
+    ? []
+    : [["hidden", `${count} secret ${count === 1 ? "value" : "values"}, shown by length and digest`]];
 }
 
 function describeCall({ tool, runId, seq }: NonNullable<Binding["call"]>): string {

@@ -1,4 +1,4 @@
-import { namesSecret } from "../secrets/secret-words.ts";
+import type { JsonSchema } from "../base/json.ts";
 
 /**
  * Values that are a secret from their first to their last character. Nothing else may stand beside it: a command with a
@@ -16,23 +16,15 @@ const SECRET_VALUE = new RegExp(
   ].join("|")})$`,
 );
 
-const SECRET_START =
-  /(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[abpr])[-_]|AKIA|ASIA|AIza|eyJ|Bearer |-----BEGIN|\\[xu]/;
-
-/** Whether a whole literal or argument is a secret that a question hides. */
-export function isSecretValue(value: string, name = ""): boolean {
-  return value !== "" && (SECRET_VALUE.test(value) || namesSecret(name));
-}
-
-/** A cheap test, which spares most programs from being parsed once more. */
-export function mayHoldSecret(text: string): boolean {
-  return SECRET_START.test(text);
+/** Whether a whole literal or argument is a secret by its form. */
+export function isSecretValue(value: string): boolean {
+  return SECRET_VALUE.test(value);
 }
 
 /** How a question hides secrets. */
 export interface Hiding {
   /** `‹secret, 24 chars, #digest›`: equal for equal values, and of no use to guess the value. */
   readonly placeholderOf: (value: string) => string;
-  /** Whether a schema or a name somewhere said that this whole argument is secret. */
-  readonly isDeclared?: (value: string) => boolean;
+  /** Schema of the arguments, which may call some of them secret. */
+  readonly schema?: JsonSchema | undefined;
 }

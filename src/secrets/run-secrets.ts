@@ -1,13 +1,7 @@
 import { isObject, type JsonSchema, type JsonValue } from "../base/json.ts";
 import { createFinder, holdsEncoded } from "./encodings.ts";
-import {
-  isPlaceholder,
-  isSearchable,
-  isSecretSchema,
-  namesSecret,
-  PLACEHOLDERS,
-  SHORTEST_SECRET_TEXT,
-} from "./secret-words.ts";
+import { isPlaceholder, isSearchable, namesSecret, PLACEHOLDERS, SHORTEST_SECRET_TEXT } from "./secret-words.ts";
+import { combinedSchemas, hasSecretPart, isSecretSchema } from "./secret-schema.ts";
 import type { Secrets } from "./secrets.ts";
 import type { ValueFinder } from "./value-finder.ts";
 
@@ -18,7 +12,6 @@ type Originals = Map<string, Field>;
 
 /** More would only serve to slow down the search. */
 const MOST_SEARCHED = 100;
-const DEEPEST_SCHEMA = 8;
 /** A shorter number is hidden below its name and nowhere else: others have nothing to do with it. */
 const SHORTEST_NUMBER = 6;
 
@@ -32,8 +25,6 @@ export class RunSecrets {
   readonly #gateway: Secrets;
   /** Hidden wherever they are the whole of a field. */
   readonly #whole = new Set<Field>();
-  /** Secret by the name or the schema of an argument, whatever they look like. */
-  readonly #declared = new Set<Field>();
   readonly #searched = new Set<string>();
   /** Originals of sealed parts that were opened. */
   readonly #opened: Originals = new Map();
@@ -47,11 +38,6 @@ export class RunSecrets {
   learn(args: unknown, schema?: JsonSchema): void {
     if (schema !== undefined && hasSecretPart(schema)) this.#learnBySchema(args as JsonValue, schema);
     this.#walk(args as JsonValue, NO_ORIGINALS);
-  }
-
-  /** True for a whole value that an argument's name or schema says to be secret. */
-  isDeclared(value: Field): boolean {
-    return this.#declared.has(value);
   }
 
   /** Learns the hidden parts of the program. */
@@ -90,11 +76,6 @@ export class RunSecrets {
     return this.#opened.size === 0 ? value : (restore(value as JsonValue, this.#opened) as T);
   }
 
-  #declare(value: Field): void {
-    this.#declared.add(value);
-    this.#add(value);
-  }
-
   #add(value: Field): void {
     const text = String(value);
     if (text === "" || this.#whole.has(value) || isPlaceholder(text)) return;
@@ -105,7 +86,7 @@ export class RunSecrets {
   }
 
   #learnBySchema(value: JsonValue, schema: JsonSchema): void {
-    if (isSecretSchema(schema)) for (const field of fieldsOf(value)) this.#declare(field);
+    if (isSecretSchema(schema)) for (const field of fieldsOf(value)) this.#add(field);
     for (const part of combinedSchemas(schema)) this.#learnBySchema(value, part);
     const { properties, items } = schema;
     if (Array.isArray(value) && isObject(items)) for (const item of value) this.#learnBySchema(item, items);
@@ -140,11 +121,11 @@ export class RunSecrets {
   #walkSecret(value: JsonValue, originals: Originals): JsonValue {
     if (typeof value === "string") {
       if (value === "" || isPlaceholder(value)) return value;
-      this.#declare(value);
+      this.#add(value);
       return this.#name(value, originals);
     }
     if (typeof value === "number") {
-      if (String(value).length >= SHORTEST_NUMBER) this.#declare(value);
+      if (String(value).length >= SHORTEST_NUMBER) this.#add(value);
       return this.#name(value, originals);
     }
     if (typeof value !== "object" || value === null) return value;
@@ -168,23 +149,6 @@ export class RunSecrets {
 }
 
 const NO_ORIGINALS: Originals = new Map();
-
-const secretSchemas = new WeakMap<JsonSchema, boolean>();
-
-/** Most schemas have no secret part; then no arguments are walked. */
-function hasSecretPart(schema: JsonSchema, depth = 0): boolean {
-  const known = secretSchemas.get(schema);
-  if (known !== undefined || depth > DEEPEST_SCHEMA) return known ?? false;
-  const { properties, items } = schema;
-  const parts = [...combinedSchemas(schema), ...(isObject(properties) ? Object.values(properties) : []), items];
-  const found = isSecretSchema(schema) || parts.some((part) => isObject(part) && hasSecretPart(part, depth + 1));
-  secretSchemas.set(schema, found);
-  return found;
-}
-
-function combinedSchemas({ anyOf, oneOf, allOf }: JsonSchema): JsonSchema[] {
-  return [anyOf, oneOf, allOf].flatMap((parts) => (Array.isArray(parts) ? parts.filter(isObject) : []));
-}
 
 function fieldsOf(value: JsonValue): Field[] {
   if (typeof value === "object" && value !== null) return Object.values(value).flatMap(fieldsOf);

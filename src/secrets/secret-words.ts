@@ -106,8 +106,3 @@ export function isPlaceholder(text: string): boolean {
 
 /** Finds placeholders in a text. */
 export const PLACEHOLDERS: RegExp = /‹secret, \d+ chars, #[0-9a-f]+›/g;
-
-/** True if a schema says that its values are secret. */
-export function isSecretSchema(schema: Readonly<Record<string, unknown>>): boolean {
-  return schema["format"] === "password" || schema["writeOnly"] === true || schema["x-secret"] === true;
-}

@@ -108,6 +108,18 @@ return await mcp.counting.add({ key: "after" });`;
     expect(count("read correct horse battery")).toBe(1);
   });
 
+  test("H1: an argument that repeats a secret under another name is shown, and the question says how many are hidden", async () => {
+    const code = `return await mcp.counting.add({ key: args.command });`;
+    const args = { token: "rm -rf /repeated", command: "rm -rf /repeated", login: { pin: 4711, apiKey: 471_147 } };
+    const question = await questionOf(await run({ code, args }));
+    expect(question).toContain(`"command": "rm -rf /repeated"`);
+    expect(question).toContain(`"pin": 4711`);
+    expect(question).toMatch(/"token": ‹secret, 16 chars, #[0-9a-f]+›/);
+    expect(question).toMatch(/"apiKey": ‹secret, 6 chars, #[0-9a-f]+›, a number/);
+    expect(question).toMatch(/^ {2}hidden +2 secret values/m);
+    expect(await questionOf(await run({ code, args: { command: "nothing" } }))).not.toMatch(/^ {2}hidden/m);
+  });
+
   test("H2: null and 1e999 are different programs, and one approval fits one of them", async () => {
     const code = `return await mcp.counting.add({ key: String(null) + "h2" });`;
     const asked = await run({ code });
