@@ -20,6 +20,7 @@ test("each proposal is taken, turned down, left, or given another name, until on
       { id: "d", name: "fs:load_d" },
     ],
     rejects: ["b"],
+    stopped: true,
   });
   expect(questions[0]).toContain("unnamed_a → fs:read_a  0.90");
 });

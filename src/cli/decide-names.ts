@@ -9,21 +9,27 @@ export interface NameDecisions {
   readonly rejects: readonly string[];
 }
 
+/** Decisions about a page of proposals. */
+export interface DecidedPage extends NameDecisions {
+  /** The person wants to see no more. */
+  readonly stopped: boolean;
+}
+
 /** Asks a person about each proposal: accept, reject, postpone, or give another name. */
 export async function decideNames(
   suggestions: readonly NameSuggestion[],
   ask: (question: string) => Promise<string>,
-): Promise<NameDecisions> {
+): Promise<DecidedPage> {
   const renames: NameChoice[] = [];
   const rejects: string[] = [];
   for (const suggestion of suggestions) {
     const said = (await ask(toQuestion(suggestion))).trim();
-    if (said === "q") break;
+    if (said === "q") return { renames, rejects, stopped: true };
     if (said === "y") renames.push({ id: suggestion.id, name: suggestion.suggestedName });
     else if (said === "n") rejects.push(suggestion.id);
     else if (said !== "") renames.push({ id: suggestion.id, name: said });
   }
-  return { renames, rejects };
+  return { renames, rejects, stopped: false };
 }
 
 /** The default changes nothing. */

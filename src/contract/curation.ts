@@ -3,6 +3,11 @@ import { count, type Received, texts } from "./wire.ts";
 
 const rename = z.strictObject({ id: z.string().min(1).describe("Id or name."), name: z.string() });
 
+const page = {
+  limit: z.number().int().min(1).max(200).optional().describe("Capabilities to look at, the most used first."),
+  cursor: z.string().optional().describe("next_cursor of the page before."),
+};
+
 /** As agents ask for it. */
 export const curateRequest = z
   .strictObject({
@@ -17,6 +22,7 @@ export const curateRequest = z
         min_usage: z.number().int().min(0).optional(),
       })
       .prefault({}),
+    ...page,
     renames: z.array(rename).optional(),
     rejects: z.array(z.string().min(1)).optional().describe("Whose suggestions are wrong, for good."),
   })
@@ -36,6 +42,7 @@ export const proposeRequest = z.strictObject({
   filter: proposalFilter.default({}),
   dryRun: z.boolean().optional().describe("Change nothing, keep nothing."),
   minConfidence: z.number().min(0).max(1).optional(),
+  ...page,
 });
 
 /** A person's decisions about proposals. */
@@ -63,12 +70,14 @@ const failedDecision = z.object({
   error: z.string(),
 });
 
-const suggested = { suggestions: z.array(nameSuggestion), warnings: texts };
+const next = { next_cursor: z.string().nullable().describe("For the next page; null: that was all.") };
+const suggested = { suggestions: z.array(nameSuggestion), warnings: texts, ...next };
 const applied = { applied: z.array(appliedRename), failed: z.array(failedDecision) };
 const automatic = {
   ...applied,
   waiting: z.array(nameSuggestion).describe("Not sure enough, or already named by somebody."),
   warnings: texts,
+  ...next,
 };
 
 export const proposedNames = z.object(suggested);

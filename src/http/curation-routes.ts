@@ -15,14 +15,21 @@ export function createCurationRoutes({ curator, scope }: Pick<App, "curator" | "
       pending: await curator.pending(scope),
       stats: await curator.stats(scope),
     })),
-    serveData(routes.suggestNames, ({ body }) => curator.suggest(toRequest(person, body))),
-    serveData(routes.applySureNames, ({ body }) => curator.auto(toRequest(person, body))),
+    serveData(routes.suggestNames, async ({ body }) => toPage(await curator.suggest(toRequest(person, body)))),
+    serveData(routes.applySureNames, async ({ body }) => toPage(await curator.auto(toRequest(person, body)))),
     serveData(routes.decideNames, async ({ body: { renames, rejects } }) => {
       const { applied, failed } = await curator.apply(person, renames, "user");
       const turnedDown = await curator.reject(person, rejects, "user");
       return { applied, rejected: turnedDown.rejected, failed: [...failed, ...turnedDown.failed] };
     }),
   ];
+}
+
+function toPage<Found extends { readonly nextCursor: string | undefined }>({
+  nextCursor,
+  ...found
+}: Found): Omit<Found, "nextCursor"> & { readonly next_cursor: string | null } {
+  return { ...found, next_cursor: nextCursor ?? null };
 }
 
 function toRequest(asker: Asker, { filter, ...settings }: z.output<typeof routes.suggestNames.body>): CurationRequest {

@@ -24,6 +24,7 @@ export interface Curated {
   }[];
   readonly rejected: readonly string[];
   readonly warnings: readonly string[];
+  readonly next_cursor: string | null;
 }
 
 export async function curate(

@@ -11,7 +11,7 @@ import { EXIT, PmlError } from "../../base/errors.ts";
 import { reachAsPerson } from "../as-person.ts";
 import type { Answer, Command, Input, OptionValues } from "../command.ts";
 import { noStartOption } from "../daemon-access.ts";
-import { decideNames, type NameDecisions } from "../decide-names.ts";
+import { type DecidedPage, decideNames, type NameDecisions } from "../decide-names.ts";
 import { oneLine } from "../inbox-item.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
@@ -31,6 +31,8 @@ export const curate: Command = {
     { flags: "--all", description: "also those that have a name" },
     { flags: "--ns <namespace>", description: "only what belongs into this namespace" },
     { flags: "--min-usage <number>", description: "only what was used so often", parse: Number },
+    { flags: "--limit <number>", description: "only one page, of so many capabilities (at most 200)", parse: Number },
+    { flags: "--cursor <cursor>", description: "only the page after this one, from next_cursor of --json" },
     noStartOption,
   ],
   async run(input): Promise<Answer> {
@@ -63,19 +65,84 @@ function toRequest({ all, ns, minUsage, dryRun, minConfidence }: OptionValues): 
   };
 }
 
-async function suggest(daemon: PersonAddress, { options, terminal }: Input): Promise<Answer> {
-  const data = await callDaemon(daemon, routes.suggestNames, { body: toRequest(options) });
-  const { suggestions, warnings } = data;
+type Page = Pick<Sent<typeof routes.suggestNames.body>, "limit" | "cursor">;
+
+/** Reads page after page to the last; with --limit or --cursor, that one page. */
+async function* turnPages<Read extends { readonly next_cursor: string | null }>(
+  { limit, cursor }: OptionValues,
+  read: (page: Page) => Promise<Read>,
+): AsyncGenerator<Read> {
+  const size = limit === undefined ? {} : { limit: Number(limit) };
+  const first = await read({ ...size, ...(cursor === undefined ? {} : { cursor: String(cursor) }) });
+  yield first;
+  if (limit !== undefined || cursor !== undefined) return;
+  for (let next = first.next_cursor; next !== null;) {
+    const page = await read({ cursor: next });
+    yield page;
+    next = page.next_cursor;
+  }
+}
+
+async function suggest(daemon: PersonAddress, input: Input): Promise<Answer> {
+  const { options, terminal } = input;
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !terminal.options.json;
-  if (interactive && options["suggest"] !== true && options["dryRun"] !== true && suggestions.length > 0)
-    return apply(daemon, await askPerson(suggestions));
-  const notes = [...warnings.map((text) => `! ${text}`), ...(suggestions.length === 0 ? [] : [NEXT])];
-  return { data, text: suggestions.length === 0 ? "Everything has a name" : formatSuggestions(suggestions), notes };
+  if (interactive && options["suggest"] !== true && options["dryRun"] !== true) return decide(daemon, input);
+  const pages = await Array.fromAsync(turnPages(options, (page) => readPage(daemon, options, page)));
+  const suggestions = pages.flatMap((page) => page.suggestions);
+  const warnings = pages.flatMap((page) => page.warnings);
+  const next = pages.at(-1)?.next_cursor ?? null;
+  const notes = [...toWarnings(warnings), ...toMore(next), ...(suggestions.length === 0 ? [] : [NEXT])];
+  return {
+    data: { suggestions, warnings, next_cursor: next },
+    text: suggestions.length === 0 ? "Everything has a name" : formatSuggestions(suggestions),
+    notes,
+  };
+}
+
+type ProposedPage = Answered<typeof routes.suggestNames>;
+
+function readPage(daemon: PersonAddress, options: OptionValues, page: Page): Promise<ProposedPage> {
+  return callDaemon(daemon, routes.suggestNames, { body: { ...toRequest(options), ...page } });
+}
+
+/** Small enough to be decided, and kept, before the next page is asked about. */
+const ASKED_AT_ONCE = 20;
+
+/** Asks about page after page; what was decided about one is done before the next is shown. */
+async function decide(daemon: PersonAddress, { options, terminal }: Input): Promise<Answer> {
+  const done: Answered<typeof routes.decideNames>[] = [];
+  let asked = 0;
+  for await (const page of turnPages(options, (each) => readPage(daemon, options, { limit: ASKED_AT_ONCE, ...each }))) {
+    for (const warning of toWarnings(page.warnings)) terminal.say(warning);
+    if (page.suggestions.length === 0) continue;
+    asked += page.suggestions.length;
+    const { stopped, ...decisions } = await askPerson(page.suggestions);
+    done.push(await callDaemon(daemon, routes.decideNames, { body: decisions }));
+    if (stopped) break;
+  }
+  if (asked === 0) return { data: joinDecided(done), text: "Everything has a name" };
+  return showDecided(joinDecided(done));
+}
+
+function joinDecided(done: readonly Answered<typeof routes.decideNames>[]): Answered<typeof routes.decideNames> {
+  return {
+    applied: done.flatMap(({ applied }) => applied),
+    failed: done.flatMap(({ failed }) => failed),
+    rejected: done.flatMap(({ rejected }) => rejected),
+  };
+}
+
+function toWarnings(warnings: readonly string[]): string[] {
+  return warnings.map((text) => `! ${text}`);
+}
+
+function toMore(next: string | null): string[] {
+  return next === null ? [] : [`There are more: pml curate --cursor ${next}`];
 }
 
 const NEXT = "Take what is sure: pml curate --auto   Your own names: pml curate --apply names.json";
 
-async function askPerson(suggestions: readonly NameSuggestion[]): Promise<NameDecisions> {
+async function askPerson(suggestions: readonly NameSuggestion[]): Promise<DecidedPage> {
   using reading = createInterface({ input: process.stdin, output: process.stderr });
   return await decideNames(suggestions, (question) => reading.question(question));
 }
@@ -92,18 +159,27 @@ function formatSuggestions(suggestions: readonly NameSuggestion[]): string {
 }
 
 async function auto(daemon: PersonAddress, options: OptionValues): Promise<Answer> {
-  const data = await callDaemon(daemon, routes.applySureNames, { body: toRequest(options) });
-  const waiting = data.waiting.length === 0 ? [] : [`${data.waiting.length} are left for you: pml curate`];
-  return {
-    data,
-    text: formatApplied(data),
-    notes: [...data.warnings.map((text) => `! ${text}`), ...waiting],
-    ...exitOf(data),
+  const read = (page: Page): Promise<Answered<typeof routes.applySureNames>> =>
+    callDaemon(daemon, routes.applySureNames, { body: { ...toRequest(options), ...page } });
+  const pages = await Array.fromAsync(turnPages(options, read));
+  const next = pages.at(-1)?.next_cursor ?? null;
+  const data = {
+    applied: pages.flatMap(({ applied }) => applied),
+    failed: pages.flatMap(({ failed }) => failed),
+    waiting: pages.flatMap(({ waiting }) => waiting),
+    warnings: pages.flatMap(({ warnings }) => warnings),
+    next_cursor: next,
   };
+  const waiting = data.waiting.length === 0 ? [] : [`${data.waiting.length} are left for you: pml curate`];
+  const notes = [...toWarnings(data.warnings), ...toMore(next), ...waiting];
+  return { data, text: formatApplied(data), notes, ...exitOf(data) };
 }
 
 async function apply(daemon: PersonAddress, decisions: NameDecisions): Promise<Answer> {
-  const data = await callDaemon(daemon, routes.decideNames, { body: decisions });
+  return showDecided(await callDaemon(daemon, routes.decideNames, { body: decisions }));
+}
+
+function showDecided(data: Answered<typeof routes.decideNames>): Answer {
   const rejected = data.rejected.map((id) => `✓ ${id} will not be proposed this name again`);
   return { data, text: [formatApplied(data), ...rejected].filter(Boolean).join("\n"), ...exitOf(data) };
 }

@@ -30,14 +30,15 @@ async function curate(parts: CurateParts, values: Input, context: CallContext): 
   const { curator } = parts;
   const { strategy } = values;
   if (strategy === "apply") return applyRenames(parts, values, context);
-  const request = toRequest(parts, values.filter, context);
+  const request = toRequest(parts, values, context);
   if (strategy === "suggest") {
-    const { suggestions, warnings } = await curator.suggest(request);
-    return { kind: "json", value: { strategy, suggestions, warnings } };
+    const { suggestions, warnings, nextCursor } = await curator.suggest(request);
+    return { kind: "json", value: { strategy, suggestions, warnings, next_cursor: nextCursor ?? null } };
   }
-  const { applied, failed, waiting, warnings } = await curator.auto(request);
+  const { applied, failed, waiting, warnings, nextCursor } = await curator.auto(request);
   const summary = `${applied.length} named, ${waiting.length} left to decide, ${failed.length} failed`;
-  return { kind: "json", value: { strategy, summary, applied, waiting, failed, warnings } };
+  const value = { strategy, summary, applied, waiting, failed, warnings, next_cursor: nextCursor ?? null };
+  return { kind: "json", value };
 }
 
 async function applyRenames(
@@ -58,13 +59,15 @@ async function applyRenames(
   };
 }
 
-function toRequest({ scope }: CurateParts, filter: Input["filter"], context: CallContext): CurationRequest {
+function toRequest({ scope }: CurateParts, { filter, limit, cursor }: Input, context: CallContext): CurationRequest {
   const { unnamed_only: unnamedOnly, namespace, min_usage: minUsage } = filter;
   const { sample, signal } = context;
   return {
     asker: askerOf(scope, context),
     filter: withoutUndefined({ unnamedOnly, namespace, minUsage }) satisfies CurationFilter,
     signal,
+    limit,
+    cursor,
     ...(sample === undefined ? {} : { model: createSamplingModel(sample) }),
   };
 }

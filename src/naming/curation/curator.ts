@@ -13,8 +13,9 @@ import { askForNames } from "./model-names.ts";
 import {
   countWithoutSuggestion,
   listNameables,
-  BATCH_LIMIT,
   type NameableCapability,
+  type NameablePage,
+  type PageRequest,
   readTakenNames,
 } from "./nameable-store.ts";
 import { UseCounts } from "./use-counts.ts";
@@ -39,7 +40,7 @@ export interface CurationFilter {
   readonly newOnly?: boolean;
 }
 
-export interface CurationRequest {
+export interface CurationRequest extends PageRequest {
   readonly asker: Asker;
   readonly filter: CurationFilter;
   readonly signal: AbortSignal;
@@ -54,6 +55,8 @@ export interface CurationRequest {
 export interface NameSuggestions {
   readonly suggestions: readonly SourcedSuggestion[];
   readonly warnings: readonly string[];
+  /** Undefined once every capability was looked at. */
+  readonly nextCursor: string | undefined;
 }
 
 export interface NameChoice {
@@ -91,6 +94,7 @@ export interface AutoSummary extends ApplyOutcome {
   /** Suggestions below the threshold, or for capabilities that already have a name. */
   readonly waiting: readonly SourcedSuggestion[];
   readonly warnings: readonly string[];
+  readonly nextCursor: string | undefined;
 }
 
 export interface CurationStats extends SuggestionCounts {
@@ -137,19 +141,20 @@ export class Curator {
     return `${name} was used ${uses} times and has no name; pml_curate_capabilities finds one`;
   }
 
+  /** Suggests names for one page of capabilities. */
   async suggest(request: CurationRequest): Promise<NameSuggestions> {
     const { db } = this.#options.client;
     const { asker, dryRun } = request;
     await settleSuggestions(db, asker.scope);
-    const nameables = await this.#select(request);
+    const { nameables, nextCursor } = await this.#select(request);
     const found = await this.#propose(request, nameables);
     if (dryRun !== true) await writeSuggestions(db, asker.scope, found.suggestions);
-    return found;
+    return { ...found, nextCursor };
   }
 
-  /** Applies suggestions above the threshold. Never renames a capability that a person named. */
+  /** Applies the suggestions of one page that are above the threshold. Never renames a capability that a person named. */
   async auto(request: CurationRequest): Promise<AutoSummary> {
-    const { suggestions, warnings } = await this.suggest(request);
+    const { suggestions, warnings, nextCursor } = await this.suggest(request);
     const { minConfidence = this.#options.minConfidence } = request;
     const sure = suggestions.filter(
       ({ confidence, currentName }) => confidence > minConfidence && isUnnamed(currentName),
@@ -157,7 +162,7 @@ export class Curator {
     const waiting = suggestions.filter((suggestion) => !sure.includes(suggestion));
     const renames = sure.map(({ id, suggestedName }) => ({ id, name: suggestedName }));
     const done = request.dryRun === true ? previewRenames(sure) : await this.apply(request.asker, renames, "auto");
-    return { ...done, waiting, warnings };
+    return { ...done, waiting, warnings, nextCursor };
   }
 
   /** Applies each rename on its own, so one failure does not stop the others. */
@@ -208,7 +213,7 @@ export class Curator {
     return { ...counts, unnamed: await countWithoutSuggestion(db, scope), acceptanceRate };
   }
 
-  /** Curates all new capabilities in the background, batch by batch. */
+  /** Curates all new capabilities in the background, page by page. */
   async curateInBackground(scope: Scope, { apply }: { readonly apply: boolean }): Promise<void> {
     const request = {
       asker: { scope, principal: OWNER },
@@ -216,28 +221,36 @@ export class Curator {
       signal: new AbortController().signal,
     };
     let [applied, waiting] = [0, 0];
-    for (let found = BATCH_LIMIT; found >= BATCH_LIMIT;) {
-      const done = apply
-        ? await this.auto(request)
-        : { applied: [], waiting: (await this.suggest(request)).suggestions };
+    let cursor: string | undefined;
+    do {
+      const page = { ...request, cursor };
+      const done = apply ? await this.auto(page) : await this.#suggestOnly(page);
       applied += done.applied.length;
       waiting += done.waiting.length;
-      found = done.applied.length + done.waiting.length;
-    }
+      cursor = done.nextCursor;
+    } while (cursor !== undefined);
     this.#options.events.publish({ kind: "names_suggested", ...scope, applied, waiting });
   }
 
-  async #select({ asker, filter }: CurationRequest): Promise<NameableCapability[]> {
-    const { unnamedOnly = true, minUsage = 0, newOnly = false, namespace } = filter;
-    const wanted = { unnamedOnly, minUsage, newOnly };
-    const nameables = await listNameables(this.#options.client.db, asker, wanted);
-    if (namespace === undefined) return nameables;
-    return nameables.filter(
-      (each) => (!each.unnamed && each.namespace === namespace) || inferNamespace(each.tools).namespace === namespace,
-    );
+  async #suggestOnly(request: CurationRequest): Promise<Pick<AutoSummary, "applied" | "waiting" | "nextCursor">> {
+    const { suggestions, nextCursor } = await this.suggest(request);
+    return { applied: [], waiting: suggestions, nextCursor };
   }
 
-  async #propose(request: CurationRequest, nameables: readonly NameableCapability[]): Promise<NameSuggestions> {
+  async #select({ asker, filter, limit, cursor }: CurationRequest): Promise<NameablePage> {
+    const { unnamedOnly = true, minUsage = 0, newOnly = false, namespace } = filter;
+    const wanted = { unnamedOnly, minUsage, newOnly };
+    const page = await listNameables(this.#options.client.db, asker, { ...wanted, limit, cursor });
+    if (namespace === undefined) return page;
+    const belongs = (each: NameableCapability): boolean =>
+      (!each.unnamed && each.namespace === namespace) || inferNamespace(each.tools).namespace === namespace;
+    return { ...page, nameables: page.nameables.filter(belongs) };
+  }
+
+  async #propose(
+    request: CurationRequest,
+    nameables: readonly NameableCapability[],
+  ): Promise<Omit<NameSuggestions, "nextCursor">> {
     const { scope } = request.asker;
     const model = this.#options.model ?? (this.#options.sampling ? request.model : undefined);
     const asked = model === undefined ? NO_MODEL_NAMES : await askForNames(model, nameables, request.signal);

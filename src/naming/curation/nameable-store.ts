@@ -1,9 +1,11 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { z } from "zod";
 import { type Asker, OWNER } from "../../registry/scope.ts";
 import { visibleTo } from "../../registry/visibility.ts";
 import type { Db } from "../../db/client.ts";
 import type { JsonSchema } from "../../base/json.ts";
 import type { Nameable } from "../nameable.ts";
+import { PmlError } from "../../base/errors.ts";
 import { SHOWN_DESCRIPTION } from "../../registry/record-store.ts";
 
 /** A capability as curation sees it. */
@@ -20,8 +22,20 @@ export interface NameableFilter {
   readonly newOnly?: boolean;
 }
 
-/** Batch size, by use: a person reviews no more at once, and the query stays short. */
-export const BATCH_LIMIT = 200;
+export interface NameablePage {
+  readonly nameables: readonly NameableCapability[];
+  /** Undefined on the last page. */
+  readonly nextCursor: string | undefined;
+}
+
+export interface PageRequest {
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Largest page: a person reviews no more at once, and the query stays short. */
+const MAX_PAGE = 200;
 
 /** A name made from a program's hash. */
 const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
@@ -38,18 +52,24 @@ interface NameableRow {
   tools_used: string[];
   parameters_schema: JsonSchema | null;
   intents: string[];
+  usage_count: number;
 }
 
 /**
- * Lists capabilities the caller may see, most used first, with their recent intents but not those of other
- * principals.
+ * Lists a page of the capabilities the caller may see, most used first, with their recent intents but not those of
+ * other principals. A capability that is used while somebody turns the pages may move to a page that was read.
  */
-export async function listNameables(db: Db, asker: Asker, filter: NameableFilter): Promise<NameableCapability[]> {
+export async function listNameables(
+  db: Db,
+  asker: Asker,
+  { limit = MAX_PAGE, cursor, ...filter }: NameableFilter & PageRequest,
+): Promise<NameablePage> {
   const { org, project } = asker.scope;
+  const after = cursor === undefined ? sql`true` : beyond(cursor);
   const all = asker.principal === OWNER;
   const { rows } = await sql<NameableRow>`
     SELECT r.id, r.display_name, r.namespace, ${UNNAMED} AS unnamed, ${SHOWN_DESCRIPTION} AS description, v.code_snippet, v.tools_used,
-      v.parameters_schema,
+      v.parameters_schema, s.usage_count,
       ARRAY(SELECT e.intent FROM (
         SELECT x.intent, count(*) AS times FROM (
           SELECT intent FROM execution_run
@@ -62,10 +82,38 @@ export async function listNameables(db: Db, asker: Asker, filter: NameableFilter
     JOIN capability_stat s ON s.org = r.org AND s.record_id = r.id
     WHERE r.org = ${org} AND r.project = ${project} AND r.record_type = 'capability' AND r.state = 'active'
       AND r.deleted_at IS NULL AND s.usage_count >= ${filter.minUsage} AND (${!filter.unnamedOnly} OR ${UNNAMED})
-      AND ${visibleTo(asker)}
+      AND ${visibleTo(asker)} AND ${after}
       AND (${filter.newOnly !== true} OR ${WITHOUT_SUGGESTION})
-    ORDER BY s.usage_count DESC, r.id LIMIT ${BATCH_LIMIT}`.execute(db);
-  return rows.map(toNameable);
+    ORDER BY s.usage_count DESC, r.id LIMIT ${limit + 1}`.execute(db);
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    nameables: page.map(toNameable),
+    nextCursor: last === undefined ? undefined : writeCursor(last),
+  };
+}
+
+function writeCursor({ usage_count: uses, id }: NameableRow): string {
+  return Buffer.from(JSON.stringify([uses, id])).toString("base64url");
+}
+
+const cursorParts = z.tuple([z.number(), z.uuid()]);
+
+/** The condition for what comes after a page. */
+function beyond(cursor: string): RawBuilder<unknown> {
+  const [uses, id] = readCursor(cursor);
+  return sql`(s.usage_count < ${uses} OR (s.usage_count = ${uses} AND r.id > ${id}::uuid))`;
+}
+
+function readCursor(cursor: string): z.output<typeof cursorParts> {
+  try {
+    return cursorParts.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
+  } catch (cause) {
+    throw new PmlError("arguments_invalid", "The cursor does not belong to a list of capabilities without a name", {
+      hint: "Take next_cursor of the page before.",
+      cause,
+    });
+  }
 }
 
 function toNameable(row: NameableRow): NameableCapability {
