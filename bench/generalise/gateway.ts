@@ -88,12 +88,21 @@ export class PlayedGateway {
   }
 }
 
-/** Values that PML itself would put into a call: the defaults of the parameters. */
-export function proposedValues({ parameters }: SeenCapability): ReadonlyMap<string, JsonValue> {
+/** A value that PML itself would put into a call. */
+interface ProposedValue {
+  readonly value: JsonValue;
+  /** It is shown as a proposal; a default is not. */
+  readonly isMarked: boolean;
+}
+
+/** The values of PML's own by parameter. Today there are defaults only. */
+export function proposedValues({ parameters }: SeenCapability): ReadonlyMap<string, ProposedValue> {
   const properties = (parameters["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
   return new Map(
     Object.entries(properties).flatMap(([name, schema]) =>
-      schema["default"] === undefined ? [] : [[name, schema["default"] as JsonValue] as const],
+      schema["default"] === undefined
+        ? []
+        : [[name, { value: schema["default"] as JsonValue, isMarked: false }] as const],
     ),
   );
 }

@@ -110,9 +110,10 @@ function reportSteps(steps: readonly PlayedStep[], report: Report): void {
   const filled = steps.map((step) => step.filled);
   const right = sum(filled.map((each) => each.right));
   const wrong = sum(filled.map((each) => each.wrong));
-  const open = sum(filled.map((each) => each.open));
-  report.share("parameters with a right value", right, right + wrong + open);
-  report.share("parameters with a wrong value", wrong, right + wrong + open);
+  const all = right + wrong + sum(filled.map((each) => each.open));
+  report.share("parameters with a right value", right, all);
+  report.share("parameters with a wrong value", wrong, all);
+  report.count("wrong values not marked as proposals", sum(filled.map((each) => each.unmarked)), NONE);
   reportSpeculation(steps, report);
   reportCalibration(steps.slice(SETTLED_AFTER), report);
 }

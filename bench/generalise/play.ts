@@ -23,6 +23,8 @@ export interface PlayedStep {
 interface FilledCounts {
   readonly right: number;
   readonly wrong: number;
+  /** Wrong ones that are not shown as proposals. */
+  readonly unmarked: number;
   readonly open: number;
 }
 
@@ -79,14 +81,17 @@ async function speculate({ world, pml, seed, learned }: Play, task: PlayedTask):
 }
 
 function countFilled(capability: SeenCapability | undefined, task: PlayedTask): FilledCounts {
-  const counts = { right: 0, wrong: 0, open: 0 };
+  const counts = { right: 0, wrong: 0, unmarked: 0, open: 0 };
   if (capability === undefined) return counts;
   const proposed = proposedValues(capability);
   for (const name of Object.keys(capability.parameters["properties"] ?? {})) {
-    const value = proposed.get(name);
-    if (value === undefined) counts.open += 1;
-    else if (JSON.stringify(value) === JSON.stringify(findValue(name, task))) counts.right += 1;
-    else counts.wrong += 1;
+    const known = proposed.get(name);
+    if (known === undefined) counts.open += 1;
+    else if (JSON.stringify(known.value) === JSON.stringify(findValue(name, task))) counts.right += 1;
+    else {
+      counts.wrong += 1;
+      if (!known.isMarked) counts.unmarked += 1;
+    }
   }
   return counts;
 }

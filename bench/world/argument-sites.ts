@@ -41,6 +41,7 @@ function readValues(node: Node, values: JsonObject, items: ReadonlyMap<string, s
   // A constant of the solution is a value like any other to a reader of one program.
   if (node.type === "Literal") return [{ value: node.value as JsonValue, isList: false }];
   if (node.type === "ArrayExpression" && node.elements.length === 0) return [{ value: [], isList: false }];
+  if (node.type === "MemberExpression" && !node.computed) return readValues(node.object, values, items);
   return childrenOf(node)
     .filter(({ type }) => type !== "Literal")
     .flatMap((child) => readValues(child, values, items));
