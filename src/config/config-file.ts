@@ -59,14 +59,14 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   };
 }
 
+/** Leaves the line out: it may hold a secret, and the error goes to the log and to agents. */
 function syntaxError(path: string, text: string, error: ParseError): PmlError {
   const where = position(text, error.offset);
-  const line = text.split("\n")[Number.parseInt(where, 10) - 1] ?? "";
   const what = printParseErrorCode(error.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
   return new PmlError("config_syntax", `${path}:${where} is not valid JSON: ${what}`, {
-    hint: `Look at this line, or the one before it: ${line.trim()}`,
+    hint: "Look at this line, or the one before it",
     details: { path, position: where },
   });
 }

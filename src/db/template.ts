@@ -54,9 +54,13 @@ export async function findEngineMajor(directory: string): Promise<string | undef
 }
 
 async function unpackTemplate(directory: string): Promise<void> {
-  if (!(await exists(templatePath()))) return; // the engine then initialises the directory itself
   const partial = `${directory}.partial`;
   try {
+    if (!(await exists(templatePath()))) {
+      // the engine then initialises the directory itself, and would leave it open to other users
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      return;
+    }
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true, mode: 0o700 });
     await pipeline(createReadStream(templatePath()), createZstdDecompress(), unpackTar(partial));

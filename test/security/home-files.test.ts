@@ -1,4 +1,5 @@
 /** Files in PML_HOME: other users read none of them, and links lead none of PML's writes elsewhere. */
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -13,8 +14,10 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
+import { packageRoot } from "../../src/base/package-info.ts";
 import { makeFolder } from "../support/folder.ts";
-import { runJson, runPml } from "../support/pml.ts";
+import { connectClient } from "../support/mcp-client.ts";
+import { runJson, runPml, testEnvironment, until } from "../support/pml.ts";
 import { addressOf, sendRaw } from "../support/raw-http.ts";
 
 /** Entries that other users could read. */
@@ -100,3 +103,47 @@ test("L6: an empty or cut-off token or decision key lets nobody in", async () =>
     await runPml(["down"], { home });
   }
 }, 30_000);
+
+test("other users read nothing of a database that was made without the template", async () => {
+  await using folder = await makeFolder();
+  const [root, home] = [join(folder.path, "package"), join(folder.path, "home")];
+  for (const path of [root, home]) mkdirSync(path, { mode: 0o755 });
+  // the package without its dist/, where the template is
+  for (const name of ["bin", "src", "lib", "models", "node_modules", "package.json"])
+    symlinkSync(join(packageRoot, name), join(root, name));
+  const NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main";
+  try {
+    const env = testEnvironment({ home, env: { NODE_OPTIONS } });
+    const started = spawnSync(process.execPath, [join(root, "bin", "pml.js"), "up"], { env, encoding: "utf8" });
+    expect([started.status, started.stdout]).toEqual([EXIT.ok, expect.stringContaining("PML started")]);
+    expect(existsSync(join(home, "data", "PG_VERSION"))).toBe(true);
+    expect(openToOthers(home)).toEqual([]);
+  } finally {
+    await runPml(["down"], { home });
+  }
+}, 60_000);
+
+test("a syntax error in pml.json brings no line of it to the log, the terminal or an agent", async () => {
+  await using folder = await makeFolder();
+  const home = folder.path;
+  const file = join(home, "pml.json");
+  const secret = "hunter2-of-a-half-written-line";
+  writeFileSync(file, "{}");
+  try {
+    await runJson(["up"], { home });
+    await using connected = await connectClient(home);
+    writeFileSync(file, `{ "mcpServers": { "x": { "command": "x", "env": { "API_KEY": "${secret}" "B": "" } } } }`);
+    const log = (): string => readFileSync(join(home, "daemon.log"), "utf8");
+    await until("the daemon has noticed", () => log().includes("is not valid JSON"));
+    const asked = await connected.client.callTool({
+      name: "pml_execute",
+      arguments: { intent: "x", code: "return 1" },
+    });
+    const { stdout, stderr } = await runPml(["doctor"], { home });
+    expect(stdout + stderr).toContain("is not valid JSON");
+    for (const text of [log(), stdout, stderr, JSON.stringify(asked)]) expect(text).not.toContain("hunter2");
+  } finally {
+    writeFileSync(file, "{}");
+    await runPml(["down"], { home });
+  }
+}, 60_000);
