@@ -14,6 +14,17 @@ export function toVisible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
+/** Control characters except newline, tab and the return before a newline, and those that turn the direction of text. */
+const COMMANDS = /(?!\r\n)[\p{Cc}--[\n\t]]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gv;
+
+/**
+ * Escapes everything that a terminal would obey instead of showing. Unlike `toVisible` it leaves letters alone that some
+ * languages and emoji need and nobody sees: nothing is decided by this text.
+ */
+export function withoutCommands(text: string): string {
+  return text.replace(COMMANDS, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
 /** Removes invisible characters from text that is listed to people or agents; other spaces become plain ones. */
 export function stripInvisible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, (character) => (SPACE.test(character) ? " " : ""));

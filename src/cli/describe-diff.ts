@@ -1,5 +1,5 @@
 import type { VersionChanges } from "../contract/records.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Colors } from "./terminal.ts";
 
 /** Summarises a diff in one line. */
 export function summariseDiff({ code, tools, parameters, breaking }: VersionChanges): string {
@@ -16,7 +16,7 @@ export function summariseDiff({ code, tools, parameters, breaking }: VersionChan
 }
 
 /** Describes a diff for people: breaking changes first, the text last. */
-export function describeDiff(diff: VersionChanges, { red, green, dim }: Terminal["colors"]): string {
+export function describeDiff(diff: VersionChanges, { red, green, dim }: Colors): string {
   const mark = (line: string): string =>
     line.startsWith("+") ? green(line) : line.startsWith("-") ? red(line) : line.startsWith("@@") ? dim(line) : line;
   const { structure, tools, parameters } = diff;

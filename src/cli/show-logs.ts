@@ -80,7 +80,7 @@ function isConfigured(server: string): boolean {
 
 function print(entries: readonly LogEntry[], terminal: Terminal): void {
   const format = terminal.options.json ? formatJson : process.stdout.isTTY ? formatForPeople : formatPlain;
-  if (entries.length > 0) process.stdout.write(`${entries.map((entry) => format(entry, terminal)).join("\n")}\n`);
+  if (entries.length > 0) terminal.print(entries.map((entry) => format(entry, terminal)).join("\n"));
 }
 
 function formatJson({ time, level, source, message, fields }: LogEntry): string {

@@ -7,10 +7,18 @@ export function formatPairs(pairs: Readonly<Record<string, string>>): string {
     .join("\n");
 }
 
+/** A text of others in a cell must not look like another cell or row. */
+const toCell = (text: string): string => text.replaceAll(/[\t\n\r]+/g, " ");
+
+export function formatLine(row: Readonly<Record<string, string>>): string {
+  return Object.values(row).map(toCell).join("\t");
+}
+
 /** Formats rows: aligned under a header on a terminal, tab-separated in a pipe. */
-export function formatTable(rows: readonly Readonly<Record<string, string>>[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  if (!process.stdout.isTTY) return rows.map((row) => columns.map((column) => row[column] ?? "").join("\t")).join("\n");
+export function formatTable(given: readonly Readonly<Record<string, string>>[]): string {
+  const columns = Object.keys(given[0] ?? {});
+  const rows = given.map((row) => Object.fromEntries(columns.map((column) => [column, toCell(row[column] ?? "")])));
+  if (!process.stdout.isTTY) return rows.map(formatLine).join("\n");
   const header = Object.fromEntries(columns.map((column) => [column, column.toUpperCase()]));
   const lines = [header, ...rows];
   const width = (column: string): number => Math.max(...lines.map((row) => (row[column] ?? "").length));

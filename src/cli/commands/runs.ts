@@ -6,7 +6,8 @@ import type { Command } from "../command.ts";
 import { noStartOption, reachDaemon } from "../daemon-access.ts";
 import type { RunRow } from "../../contract/runs.ts";
 import type { Sent } from "../../contract/wire.ts";
-import { formatTable } from "../table.ts";
+import { formatLine, formatTable } from "../table.ts";
+import type { Terminal } from "../terminal.ts";
 
 const FOLLOW_EVERY_MS = 1_000;
 
@@ -25,7 +26,7 @@ export const runs: Command = {
     const { failed, limit = 20, follow } = input.options;
     const query = { limit: Number(limit), ...(failed === true ? { state: "failed" as const } : {}) };
     const daemon = await reachDaemon(input);
-    if (follow === true) return followRuns(daemon, query, input.terminal.options.json);
+    if (follow === true) return followRuns(daemon, query, input.terminal);
     const rows = await callDaemon(daemon, routes.listRuns, { query });
     return { data: rows, text: rows.length === 0 ? "Nothing was run yet" : formatTable(rows.map(toRow)) };
   },
@@ -34,7 +35,7 @@ export const runs: Command = {
 async function followRuns(
   daemon: DaemonAddress,
   query: Sent<typeof routes.listRuns.query>,
-  json: boolean,
+  terminal: Terminal,
 ): Promise<undefined> {
   const printed = new Set<string>();
   for (;;) {
@@ -43,7 +44,7 @@ async function followRuns(
       const key = `${row.id} ${row.state}`;
       if (printed.has(key)) continue;
       printed.add(key);
-      process.stdout.write(`${json ? JSON.stringify(row) : Object.values(toRow(row)).join("\t")}\n`);
+      terminal.print(terminal.options.json ? JSON.stringify(row) : formatLine(toRow(row)));
     }
     await sleep(FOLLOW_EVERY_MS);
   }
