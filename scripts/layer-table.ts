@@ -25,6 +25,7 @@ export const LAYERS: readonly Layer[] = [
     files: [
       "src/catalogue/tool-id.ts",
       "src/permissions/effect.ts",
+      "src/permissions/read-like.ts",
       "src/permissions/tool-pattern.ts",
       "src/registry/record-words.ts",
     ],

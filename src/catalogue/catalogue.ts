@@ -2,6 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { ToolFacts, ToolCatalogue } from "../analysis/structure.ts";
 import { contentHash } from "../base/content-hash.ts";
 import { type EffectHints, readHints } from "../permissions/effect.ts";
+import { seemsToRead } from "../permissions/read-like.ts";
 import type { KnownServer, Upstreams } from "../upstream/upstreams.ts";
 import { findExcessiveDefinition, shortenTexts } from "./listed-texts.ts";
 import { formatToolId } from "./tool-id.ts";
@@ -114,7 +115,7 @@ function describeTools(known: KnownServer): Described[] {
 
 function describeTool({ name: server, entry }: KnownServer, whole: Tool): CatalogueTool {
   const definition = shortenTexts(whole);
-  const { name, inputSchema, outputSchema, annotations, description } = definition;
+  const { name, inputSchema, outputSchema, description } = definition;
   return {
     id: formatToolId(server, name),
     server,
@@ -123,11 +124,21 @@ function describeTool({ name: server, entry }: KnownServer, whole: Tool): Catalo
     contentHash: contentHash(whole),
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations: readHints(annotations, entry.pml?.trustHints === true),
+    annotations: hintsOf(entry, whole),
     ...(description === undefined ? {} : { description }),
     routing: entry.url === undefined ? "local" : "cloud",
     maxResultBytes: findResultLimit(entry),
   };
+}
+
+/** A confirmation holds for the very definition that a person saw, while they believe its server. */
+function hintsOf({ pml }: KnownServer["entry"], whole: Tool): EffectHints {
+  const hints = readHints(whole.annotations, pml?.trustHints === true);
+  if (!seemsToRead(whole)) return hints;
+  const { reads = {} } = pml ?? {};
+  const isConfirmed =
+    hints.believed === true && Object.hasOwn(reads, whole.name) && reads[whole.name] === contentHash(whole);
+  return { ...hints, seemsToRead: isConfirmed ? "confirmed" : "proposed" };
 }
 
 const HELD_REASON = "its definition changed under its name and nobody has accepted that";

@@ -12,20 +12,38 @@ import type { Input } from "./command.ts";
 import { confirmAtTerminal } from "./confirm-at-terminal.ts";
 import { formatPairs } from "./table.ts";
 
-/** The tools of a server by the effect that it claims for them. */
-export type ClaimedTools = Readonly<Partial<Record<Effect, readonly string[]>>>;
+/** Effects that a server claims for its tools, and tools of which it says nothing though they seem to only read. */
+type Claim = Effect | "confirmed" | "proposed";
+
+/** The tools of a server by what it claims for them. */
+export type ClaimedTools = Readonly<Partial<Record<Claim, readonly string[]>>>;
 
 export async function readClaims(daemon: DaemonAddress, server: string): Promise<ClaimedTools> {
   const tools = await callDaemon(daemon, routes.listTools);
   return groupByClaim(tools.filter(({ id }) => isToolOf(id, server)));
 }
 
-function groupByClaim(tools: readonly Pick<DescribedTool, "id" | "annotations">[]): ClaimedTools {
-  const effectOf = ({ annotations }: (typeof tools)[number]): Effect => claimedEffect(annotations);
+type ClaimingTool = Pick<DescribedTool, "id" | "annotations" | "seemsToRead">;
+
+function groupByClaim(tools: readonly ClaimingTool[]): ClaimedTools {
   return Object.fromEntries(
-    EFFECTS.map((effect) => [effect, tools.filter((tool) => effectOf(tool) === effect)] as const)
+    CLAIMS.map((claim) => [claim, tools.filter((tool) => claimOf(tool) === claim)] as const)
       .filter(([, group]) => group.length > 0)
-      .map(([effect, group]) => [effect, group.map(({ id }) => showName(parseToolId(id).tool))]),
+      .map(([claim, group]) => [claim, group.map(({ id }) => showName(parseToolId(id).tool))]),
+  );
+}
+
+function claimOf({ annotations, seemsToRead }: ClaimingTool): Claim {
+  if (seemsToRead === undefined) return claimedEffect(annotations);
+  return seemsToRead.confirmed ? "confirmed" : "proposed";
+}
+
+/** The tools that a person confirms to only read, with the definitions that they were shown. */
+function readsAmong(tools: readonly ClaimingTool[]): Record<string, string> {
+  return Object.fromEntries(
+    tools.flatMap(({ id, seemsToRead }) =>
+      seemsToRead === undefined ? [] : [[parseToolId(id).tool, seemsToRead.hash] as const],
+    ),
   );
 }
 
@@ -34,8 +52,12 @@ function showName(name: string): string {
   return /^[\w./-]+$/.test(name) ? name : JSON.stringify(toVisible(name));
 }
 
-const HEADINGS: Readonly<Record<Effect, string>> = {
+const CLAIMS: readonly Claim[] = ["read", "confirmed", "proposed", ...EFFECTS.slice(1)];
+
+const HEADINGS: Readonly<Record<Claim, string>> = {
   read: "only read",
+  confirmed: "only read, as a person confirmed (it says nothing)",
+  proposed: "seem to only read (it says nothing, their names and texts do)",
   idempotent: "change something, once",
   write: "change something",
   destructive: "may overwrite or delete",
@@ -43,9 +65,9 @@ const HEADINGS: Readonly<Record<Effect, string>> = {
 
 /** Describes what a server says about its tools; one that says nothing of a tool says that it may destroy. */
 export function describeClaims(server: string, claims: ClaimedTools): string {
-  const pairs = EFFECTS.flatMap((effect) => {
-    const tools = claims[effect];
-    return tools === undefined ? [] : [[HEADINGS[effect], tools.join(", ")] as const];
+  const pairs = CLAIMS.flatMap((claim) => {
+    const tools = claims[claim];
+    return tools === undefined ? [] : [[HEADINGS[claim], tools.join(", ")] as const];
   });
   if (pairs.length === 0) return `${server} offers no tools`;
   return `${server} says of its tools that they\n${formatPairs(Object.fromEntries(pairs)).replace(/^/gm, "  ")}`;
@@ -54,14 +76,16 @@ export function describeClaims(server: string, claims: ClaimedTools): string {
 /** Shows the claims of servers, and believes them after a key pressed at the terminal. Throws if none is pressed. */
 export async function trustAtTerminal(input: Input, servers: readonly string[]): Promise<void> {
   const daemon = await reachAsPerson(input);
-  const shown: string[] = [];
-  for (const server of servers) shown.push(describeClaims(server, await readClaims(daemon, server)));
+  const all = await callDaemon(daemon, routes.listTools);
+  const offers = servers.map((server) => ({ server, tools: all.filter(({ id }) => isToolOf(id, server)) }));
   await confirmAtTerminal({
-    shown: shown.join("\n\n"),
+    shown: offers.map(({ server, tools }) => describeClaims(server, groupByClaim(tools))).join("\n\n"),
     question: "Believe that? Tools that only read then run unasked.",
     elsewhere: servers.map((server) => `pml hints ${server} --trust`).join("; "),
   });
-  for (const server of servers) await callDaemon(daemon, routes.trustHints, { body: { server, trust: true } });
+  for (const { server, tools } of offers) {
+    await callDaemon(daemon, routes.trustHints, { body: { server, trust: true, reads: readsAmong(tools) } });
+  }
 }
 
 /** Fails before anything is done if the person who says `--trust-hints` does not sit at a terminal. */

@@ -13,8 +13,16 @@ export function withoutOwnSettings<Entry extends { readonly pml?: unknown }>(ent
   return rest;
 }
 
-/** Writes into the user's configuration whether the hints of one of its servers are believed. */
-export function writeTrust(file: string, server: string, trust: boolean): void {
+export interface HintBelief {
+  readonly trust: boolean;
+  readonly reads: ConfirmedReads;
+}
+
+/** Tools that a person confirmed to only read, with the hashes of their definitions. */
+export type ConfirmedReads = Readonly<Record<string, string>>;
+
+/** Writes into the user's configuration whether the hints of one of its servers are believed, and what was confirmed. */
+export function writeTrust(file: string, server: string, { trust, reads }: HintBelief): void {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "{}";
   const { mcpServers } = readJson(text);
   if (!isObject(mcpServers) || !isObject(mcpServers[server])) {
@@ -22,5 +30,7 @@ export function writeTrust(file: string, server: string, trust: boolean): void {
       hint: "Hints of servers in that file can be believed; those of the servers that ship with PML are",
     });
   }
-  replaceFile(file, setJson(text, ["mcpServers", server, "pml", "trustHints"], trust ? true : undefined), 0o600);
+  const believed = setJson(text, ["mcpServers", server, "pml", "trustHints"], trust ? true : undefined);
+  const confirmed = trust && Object.keys(reads).length > 0 ? reads : undefined;
+  replaceFile(file, setJson(believed, ["mcpServers", server, "pml", "reads"], confirmed), 0o600);
 }

@@ -87,6 +87,12 @@ const mcpServer = z
           .describe(
             "Believe the server's annotations: a tool that says it only reads runs unasked. Without it, such a tool counts as `write`. Set by a person: `pml hints <server> --trust`.",
           ),
+        reads: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe(
+            "Tools of which the server says nothing and that a person confirmed to only read, with the hash of the definition they saw. Written by `pml hints <server> --trust`.",
+          ),
       })
       .optional()
       .describe("Settings that only PML reads."),

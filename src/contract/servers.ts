@@ -27,6 +27,12 @@ export const describedTool = z
   .object({
     id: z.string().describe("server:tool"),
     listed: z.boolean(),
+    seemsToRead: z
+      .object({ hash: z.string(), confirmed: z.boolean() })
+      .optional()
+      .describe(
+        "Its server says nothing, its name, arguments and text say that it only reads; with its definition's hash.",
+      ),
     name: z.string(),
     title: z.string().optional(),
     description: z.string().optional(),
@@ -65,7 +71,14 @@ export const reviewDecision = z.strictObject({
   hash: z.string().optional().describe("The beginning of the hash of what was looked at."),
 });
 
-export const hintTrust = z.strictObject({ server: z.string().min(1), trust: z.boolean() });
+export const hintTrust = z.strictObject({
+  server: z.string().min(1),
+  trust: z.boolean(),
+  reads: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Tools that seem to only read and are confirmed to, with the hashes of the definitions that were shown."),
+});
 
 export const clientRow = z
   .object({

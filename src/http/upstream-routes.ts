@@ -15,8 +15,8 @@ export function createUpstreamRoutes(app: App): Route[] {
   const { upstreams } = app;
   return [
     serveData(routes.listServers, () => describeServers(app)),
-    serveData(routes.trustHints, async ({ body: { server, trust } }) => ({
-      file: await app.trustHints(server, trust),
+    serveData(routes.trustHints, async ({ body: { server, ...belief } }) => ({
+      file: await app.trustHints(server, belief),
     })),
     serveData(routes.listReviews, ({ query: { subject } }) => app.listReviews(subject)),
     serveData(routes.decideReviews, ({ body }) => app.decideReviews(withoutUndefined(body))),

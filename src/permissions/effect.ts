@@ -13,6 +13,8 @@ export interface EffectClaims {
 export interface EffectHints extends EffectClaims {
   /** Absent counts as no: a claim that nobody confirmed lowers nothing. */
   readonly believed?: boolean | undefined;
+  /** Its server says nothing, and everything about it says that it only reads: a person may confirm that, or has. */
+  readonly seemsToRead?: "proposed" | "confirmed" | undefined;
 }
 
 /** Picks the claims out of annotations, which may also say that they are believed. */
@@ -30,6 +32,7 @@ export function claimedEffect(claims: EffectClaims | null | undefined): Effect {
 
 /** The effect that counts: until a person believes the server, its tools change something at least. */
 export function effectOf(hints: EffectHints | undefined): Effect {
+  if (hints?.seemsToRead === "confirmed") return "read";
   const claimed = claimedEffect(hints);
   return hints?.believed === true ? claimed : moreSevere(claimed, "write");
 }

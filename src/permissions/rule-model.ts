@@ -137,6 +137,9 @@ function findEffect(rules: Rules, tool: PlannedTool): FoundEffect {
 }
 
 function describeSource({ id, annotations }: PlannedTool, value: Effect): string {
+  if (annotations?.seemsToRead === "confirmed") return "a person confirmed that, its server says nothing";
+  if (annotations?.seemsToRead === "proposed")
+    return `its server does not say what it does, its name and text do: it only reads; to confirm that: pml hints ${parseToolId(id).server} --trust`;
   if (annotations?.readOnlyHint === undefined && annotations?.destructiveHint === undefined)
     return "its server does not say what it does";
   const claimed = claimedEffect(annotations);

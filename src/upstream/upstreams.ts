@@ -146,10 +146,10 @@ export class Upstreams implements AsyncDisposable {
   }
 
   /** Applies at once what a person says about the hints of a server; the configuration has it too. */
-  trustHints(name: string, trustHints: boolean): void {
+  trustHints(name: string, belief: Pick<NonNullable<McpServerEntry["pml"]>, "trustHints" | "reads">): void {
     const member = this.#getMember(name);
     const { entry } = member.definition;
-    member.definition = { ...member.definition, entry: { ...entry, pml: { ...entry.pml, trustHints } } };
+    member.definition = { ...member.definition, entry: { ...entry, pml: { ...entry.pml, ...belief } } };
     this.#changed();
   }
 
@@ -323,7 +323,7 @@ export class Upstreams implements AsyncDisposable {
 /** Hashes an entry without the belief in its hints, for which no server is started anew. */
 function hashRunning(entry: McpServerEntry | undefined): string {
   if (entry === undefined) return "";
-  const { trustHints: _belief, ...pml } = entry.pml ?? {};
+  const { trustHints: _belief, reads: _confirmed, ...pml } = entry.pml ?? {};
   return contentHash({ ...entry, pml });
 }
 

@@ -23,6 +23,10 @@ export async function describeTools(gateway: Gateway): Promise<Described[]> {
       described(definition.name, surface.toolNames.wireName(definition.name), definition),
     ),
     ...capabilities.map((tool) => described(tool.name, capabilityWireName(tool.name), tool)),
-    ...surface.tools.map(({ id, wireName, definition }) => described(id, wireName, definition)),
+    ...surface.tools.map(({ id, wireName, definition, annotations, contentHash: hash }) => {
+      const seeming = annotations?.seemsToRead;
+      const seemsToRead = seeming === undefined ? undefined : { hash, confirmed: seeming === "confirmed" };
+      return { ...described(id, wireName, definition), ...(seemsToRead === undefined ? {} : { seemsToRead }) };
+    }),
   ];
 }

@@ -141,9 +141,16 @@ export async function writeVerdict(db: Db, scope: Scope, { toolId, hash, verdict
 }
 
 /** Records that a person believes the hints of a server, or does so no more. */
-export async function recordTrust(db: Db, scope: Scope, server: string, trust: boolean): Promise<void> {
+export async function recordTrust(db: Db, scope: Scope, { server, trust, reads }: RecordedTrust): Promise<void> {
   const outcome = trust ? "believed" : "doubted";
-  await writeAudit(db, scope, { action: "server.hints", subject: server, outcome }, {});
+  await writeAudit(db, scope, { action: "server.hints", subject: server, outcome }, { reads });
+}
+
+interface RecordedTrust {
+  readonly server: string;
+  readonly trust: boolean;
+  /** Tools without hints that were confirmed to only read. */
+  readonly reads: readonly string[];
 }
 
 interface AuditedAct {
