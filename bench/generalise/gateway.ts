@@ -64,7 +64,7 @@ export class PlayedGateway {
     let cursor: string | null | undefined;
     do {
       const page: ToolAnswer<"pml_list_capabilities"> = await this.#read("pml_list_capabilities", {
-        limit: 200,
+        limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
       all.push(...page.capabilities);
@@ -107,6 +107,8 @@ export function proposedValues({ parameters }: SeenCapability): ReadonlyMap<stri
   );
 }
 
+/** Short enough that no answer is cut. */
+const PAGE = 20;
 const READY_LIMIT_MS = 60_000;
 
 /** Starts a gateway with an empty memory over the servers of a world; nothing is asked. */
