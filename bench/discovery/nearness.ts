@@ -1,7 +1,7 @@
 import { tokenizerPath } from "../../src/discovery/embedding/minilm-embedder.ts";
 import { readStaticEmbedder } from "../../src/discovery/embedding/static-embedder.ts";
 import { readWordpiece } from "../../src/discovery/embedding/wordpiece.ts";
-import { intentConfidence } from "../../src/discovery/intent-confidence.ts";
+import { fitWeights, leadOver, probability, toFeatures } from "../../src/discovery/recall/confidence.ts";
 import type { Random } from "../../test/support/random.ts";
 import type { DatasetQuery } from "./dataset.ts";
 
@@ -32,17 +32,24 @@ export interface Guess {
   readonly confidence: number;
 }
 
+const SHIPPED = fitWeights([]);
+/** Score of a capability per unit of the cosine, without what its tools add. */
+const WITH_CENTROID = 1.5;
+
 /** Guesses the capability as `pml_execute` does for an intent without code. */
 export function guess(memory: IntentMemory, text: string, nearness: Nearness): Guess {
   const near = [...memory]
     .map(([tool, intents]) => ({ tool, at: Math.max(...intents.map((each) => nearness(text, each.text))) }))
     .toSorted((a, b) => b.at - a.at);
   const [best, next] = near;
-  const signals = { nearness: best?.at ?? 0, nextNearness: next?.at ?? 0, pool: near.length };
+  const similarity = best?.at ?? 0;
+  const support = memory.get(best?.tool ?? "")?.length ?? 0;
+  const lead = leadOver(WITH_CENTROID * similarity, next && WITH_CENTROID * next.at);
+  const features = toFeatures({ similarity, lead, likelihood: 0, consumed: 1, support });
   return {
     tools: near.map(({ tool }) => tool),
-    nearness: signals.nearness,
-    confidence: near.length === 0 ? 0 : intentConfidence(signals),
+    nearness: similarity,
+    confidence: near.length === 0 ? 0 : probability(SHIPPED, features),
   };
 }
 

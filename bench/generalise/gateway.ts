@@ -18,6 +18,8 @@ export interface SeenCapability {
   readonly id: string;
   readonly callName: string;
   readonly parameters: JsonSchema;
+  /** Arguments of the call that a suggestion has ready. */
+  readonly proposed?: JsonObject;
 }
 
 interface Suggestions {
@@ -41,8 +43,11 @@ export class PlayedGateway {
   }
 
   async suggest(intent: string): Promise<Suggestions> {
-    const { suggestions } = await execute(this.#client, { intent });
-    return suggestions;
+    const { suggestions } = await execute(this.#client, { intent, options: { detail: "full" } });
+    const capabilities = suggestions.capabilities.map(({ id = "", callName, parameters = {}, call }) => {
+      return { id, callName, parameters, proposed: call.args };
+    });
+    return { capabilities, confidence: suggestions.confidence };
   }
 
   /** Lets PML run what it thinks is meant; undefined where it only suggests. */
@@ -95,15 +100,17 @@ interface ProposedValue {
   readonly isMarked: boolean;
 }
 
-/** The values of PML's own by parameter. Today there are defaults only. */
-export function proposedValues({ parameters }: SeenCapability): ReadonlyMap<string, ProposedValue> {
+/** The values of PML's own by parameter: those of the ready call, which have their sources, and defaults. */
+export function proposedValues({ parameters, proposed = {} }: SeenCapability): ReadonlyMap<string, ProposedValue> {
   const properties = (parameters["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
   return new Map(
-    Object.entries(properties).flatMap(([name, schema]) =>
-      schema["default"] === undefined
+    Object.entries(properties).flatMap(([name, schema]): [string, ProposedValue][] => {
+      const value = proposed[name];
+      if (value !== undefined) return [[name, { value, isMarked: true }]];
+      return schema["default"] === undefined
         ? []
-        : [[name, { value: schema["default"] as JsonValue, isMarked: false }] as const],
-    ),
+        : [[name, { value: schema["default"] as JsonValue, isMarked: false }]];
+    }),
   );
 }
 

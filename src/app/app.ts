@@ -21,6 +21,7 @@ import { importMemory, type MemoryImport } from "../housekeeping/import-memory.t
 import { startJobs } from "../housekeeping/job-queue.ts";
 import { readSchemaVersion } from "../housekeeping/transfer-store.ts";
 import type { Discovery, IndexStatus } from "../discovery/discovery.ts";
+import type { Outcomes } from "../discovery/recall/outcomes.ts";
 import type { Suggest } from "../discovery/suggest.ts";
 import { createPermitCall, type PermitCall } from "../gateway/permit-call.ts";
 import type { AnalysedPrograms } from "../execution/analysed-programs.ts";
@@ -71,6 +72,7 @@ export interface App extends AsyncDisposable {
   /** Copies a capability that another gateway published. */
   adopt(published: Published, name?: string): Promise<ChangeOutcome>;
   readonly suggest: Suggest;
+  readonly outcomes: Outcomes;
   /** Permits or refuses a call that an agent makes itself. */
   /** Takes the page of an approval, whose address is known once the daemon listens. */
   readonly createPermitCall: (approvalUrl: (id: string) => string) => PermitCall;

@@ -7,6 +7,7 @@ import { createProgramCalls } from "../gateway/program-calls.ts";
 import type { Config } from "../config/load-config.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
+import type { Outcomes } from "../discovery/recall/outcomes.ts";
 import type { Suggest } from "../discovery/suggest.ts";
 import type { EventBus } from "../base/events.ts";
 import { AnalysisThread } from "../analysis/analysis-thread.ts";
@@ -47,6 +48,7 @@ export interface OpenEngine extends AsyncDisposable {
   readonly names: NameFacts;
   readonly inspector: Inspector;
   readonly suggest: Suggest;
+  readonly outcomes: Outcomes;
   readonly discovery: Discovery;
 }
 
@@ -102,6 +104,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     inspector: new Inspector({ db, programs: engine.programs, sandbox, limits: config.sandbox, tools }),
     discovery,
     suggest: suggestions.suggest,
+    outcomes: suggestions.outcomes,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -4,7 +4,8 @@ import type { Config } from "../config/load-config.ts";
 import type { Db } from "../db/client.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import { createSuggest, type Suggest } from "../discovery/suggest.ts";
-import { readKnownCapabilities } from "../discovery/known-capability-store.ts";
+import { readKnownCapabilities, readPastRuns } from "../discovery/known-capability-store.ts";
+import { Outcomes } from "../discovery/recall/outcomes.ts";
 import { readEdges } from "../learning/edge-store.ts";
 import type { Connectable } from "../learning/provides-edge-calculator.ts";
 import { TemplateEdges } from "../learning/template-edges.ts";
@@ -22,7 +23,9 @@ interface SuggestionParts {
 }
 
 /** Suggests tools, capabilities and plans for an intent, and keeps the edges between tools up to date. */
-export function openSuggestions(parts: SuggestionParts): { readonly suggest: Suggest } & AsyncDisposable {
+export function openSuggestions(
+  parts: SuggestionParts,
+): { readonly suggest: Suggest; readonly outcomes: Outcomes } & AsyncDisposable {
   const { config, scope, db, tools, discovery, log } = parts;
   const stack = new AsyncDisposableStack();
   const templates = stack.use(
@@ -34,15 +37,19 @@ export function openSuggestions(parts: SuggestionParts): { readonly suggest: Sug
     }),
   );
   stack.defer(tools.onChange(() => templates.touch()));
+  const outcomes = new Outcomes(db, scope);
   const suggest = createSuggest({
     findTool: (id) => tools.findById(id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
     readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
+    readRuns: (principal = OWNER, ids) => readPastRuns(db, { scope, principal }, ids),
+    outcomes,
     readOutputSchemas: (ids) => readOutputSchemas(db, scope, ids),
     readEdges: (ids) => readEdges(db, scope, ids),
     runAbove: config.discovery.runAbove,
   });
   return {
+    outcomes,
     suggest: (request) => {
       templates.touch(); // runs may have shown new shapes of results since
       return suggest(request);

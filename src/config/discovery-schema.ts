@@ -35,9 +35,9 @@ export const discoverySchema = z
       .number()
       .min(0)
       .max(1)
-      .default(0.95)
+      .default(0.98)
       .describe(
-        "How sure it must be that a capability is meant before `pml_execute` with an intent and context runs it by itself.",
+        "How sure it must be that a capability is meant before `pml_execute` with an intent and context runs it by itself. From 0.98 on, at least 149 suggestions that were followed must show that such confidence is right; below, you take the risk.",
       ),
   })
   .refine(({ endpoint, transformers }) => endpoint === undefined || transformers === undefined, {

@@ -15,7 +15,7 @@ export const discoverRequest = z.strictObject({
     .prefault({}),
   limit: z.number().int().min(1).max(MOST_RESULTS).default(10),
   offset: z.number().int().min(0).default(0),
-  detail: z.enum(["names", "brief", "full"]).default("full").describe("brief: no schemas."),
+  detail: z.enum(["names", "brief", "full"]).optional(),
   format: z.enum(["json", "typescript"]).default("json"),
   max_tokens: z.number().int().min(100).optional().describe("About how long the answer may be."),
   include_code: z.boolean().default(false).describe("The whole code of capabilities."),
@@ -47,12 +47,13 @@ const stats = z.object({
 
 const foundThing = z.object({
   type: z.enum(["tool", "capability", "skill"]),
-  id: z.string(),
+  id: z.string().optional().describe("Left out with detail: brief."),
   name: z.string(),
   callName: z.string().describe("The name to call it by."),
   score: z.number().describe("Probability that this is what was asked for."),
   author: z.string().optional().describe("Whose words these are, if not yours."),
   description: z.string().optional().describe("Left out with detail: names."),
+  takes: z.string().optional().describe("With detail: brief: TypeScript type of the arguments."),
   why: why.optional(),
   warnings: texts.optional().describe("Failures in contexts like this one."),
   server: z.string().optional(),

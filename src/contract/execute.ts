@@ -65,6 +65,7 @@ export const executeRequest = z.strictObject({
       per_layer_validation: z.boolean().optional().describe("Stop after each layer of calls."),
       dry_run: z.boolean().optional().describe("Only say what would be called."),
       context_tags: tags.optional(),
+      detail: z.enum(["brief", "full"]).default("brief"),
     })
     .prefault({}),
 });

@@ -1,32 +1,39 @@
 import { z } from "zod";
 import { argumentSources, dagStructure, providesEdge } from "./structure.ts";
-import { count, jsonSchema, texts } from "./wire.ts";
+import { count, jsonObject, jsonSchema, texts } from "./wire.ts";
 
 const found = {
-  id: z.string(),
   callName: z.string(),
   score: z.number(),
-  declaration: z.string().describe("TypeScript: how programs call it."),
+  description: z.string().optional(),
+  takes: z.string().optional().describe("TypeScript type of the arguments; with detail: full, schemas instead."),
+  declaration: z.string().optional().describe("TypeScript: how programs call it."),
 };
 
 const toolSuggestion = z.object({
   ...found,
-  description: z.string().optional(),
+  id: z.string().optional(),
   inputSchema: jsonSchema.optional(),
   outputSchema: jsonSchema.optional(),
 });
 
 const capabilitySuggestion = z.object({
   ...found,
-  name: z.string(),
   author: z.string().optional().describe("Whose words these are, if not yours."),
-  description: z.string(),
-  parameters: jsonSchema,
-  toolsUsed: texts,
-  usageCount: count,
-  successRate: z.number().nullable().describe("null before the first use."),
-  outputSchema: jsonSchema.optional().describe("Learned from its results."),
+  call: z.object({ capability: z.string(), args: jsonObject }).describe("For pml_execute: arguments as far as known."),
+  sources: z
+    .record(z.string(), z.enum(["given", "constant", "enum", "seen", "span"]))
+    .optional()
+    .describe("Where arguments come from; span is a guess from the intent's words."),
+  missing: texts.optional().describe("Required arguments without a value."),
   variants: count.optional().describe("Capabilities that do the same, this one included."),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  parameters: jsonSchema.optional(),
+  toolsUsed: texts.optional(),
+  usageCount: count.optional(),
+  successRate: z.number().nullable().optional().describe("null before the first use."),
+  outputSchema: jsonSchema.optional().describe("Learned from its results."),
   dominantPath: texts.optional().describe("The way most of its runs went."),
 });
 

@@ -29,3 +29,13 @@ export interface DiscoveryIntentTable {
   changed_at: Defaulted<Date>;
   learned_at: Defaulted<Date>;
 }
+
+export interface RecallDecisionTable {
+  org: string;
+  project: string;
+  principal: string;
+  id: string;
+  features: number[];
+  confidence: number;
+  was_right: boolean;
+}

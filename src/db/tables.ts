@@ -1,4 +1,9 @@
-import type { DiscoveryIntentTable, DiscoveryTallyTable, EmbeddingCacheTable } from "./discovery-tables.ts";
+import type {
+  DiscoveryIntentTable,
+  DiscoveryTallyTable,
+  RecallDecisionTable,
+  EmbeddingCacheTable,
+} from "./discovery-tables.ts";
 import type { ColumnType, GeneratedAlways } from "kysely";
 import type { CreatedAt, Defaulted, Json, Nullable, RequiredJson, Time } from "./columns.ts";
 import type { CapabilitySuggestionTable } from "./curation-tables.ts";
@@ -224,6 +229,7 @@ export interface Tables {
   capability_versions: CapabilityVersionTable;
   discovery_intent: DiscoveryIntentTable;
   discovery_tally: DiscoveryTallyTable;
+  recall_decision: RecallDecisionTable;
   embedding_cache: EmbeddingCacheTable;
   execution_run: ExecutionRunTable;
   execution_trace: ExecutionTraceTable;

@@ -50,18 +50,22 @@ export async function readScopeChanges(
   { since, intentsKept }: { readonly since: Date | undefined; readonly intentsKept: number },
 ): Promise<ScopeChanges> {
   const from = sql`${since ?? new Date(0)}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`;
+  // An array: a join without statistics compares every intent with every other. The first read takes all.
+  const touched =
+    since === undefined
+      ? sql``
+      : sql`AND subject = ANY(ARRAY(SELECT DISTINCT subject FROM discovery_intent
+          WHERE org = ${org} AND project = ${project} AND changed_at > ${from}))`;
   const { rows } = await sql<Omit<ScopeChanges, "readAt"> & { read_at: Date }>`
     SELECT coalesce((SELECT version FROM scope_version WHERE org = ${org} AND project = ${project}), 0)::integer AS version,
       clock_timestamp() AS read_at,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', subject, 'tag', tag, 'uses', uses, 'successes', successes)), '[]')
         FROM discovery_tally WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) AS tallies,
-      (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', c.subject, 'intents', (
-          SELECT jsonb_agg(i.intent ORDER BY i.changed_at DESC) FROM (
-            SELECT intent, changed_at FROM discovery_intent
-            WHERE org = ${org} AND project = ${project} AND subject = c.subject
-            ORDER BY changed_at DESC LIMIT ${intentsKept}) i))), '[]')
-        FROM (SELECT DISTINCT subject FROM discovery_intent
-          WHERE org = ${org} AND project = ${project} AND changed_at > ${from}) c) AS intents,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('subject', subject, 'intents', intents)), '[]') FROM (
+        SELECT subject, jsonb_agg(intent ORDER BY place) AS intents FROM (
+          SELECT subject, intent, row_number() OVER (PARTITION BY subject ORDER BY changed_at DESC) AS place
+          FROM discovery_intent WHERE org = ${org} AND project = ${project} ${touched}) i
+        WHERE place <= ${intentsKept} GROUP BY subject) c) AS intents,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('one', from_id, 'other', to_id, 'runs', observed_count)), '[]')
         FROM tool_edge WHERE org = ${org} AND project = ${project} AND source = 'observed' AND last_at > ${from}
           AND from_id NOT LIKE ${`${CAPABILITY_PREFIX}%`} AND to_id NOT LIKE ${`${CAPABILITY_PREFIX}%`}) AS pairs`.execute(

@@ -9,7 +9,8 @@ import { readEdges } from "../learning/edge-store.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import type { Ranked } from "./search.ts";
 import { createSuggest, type Suggest } from "./suggest.ts";
-import { readKnownCapabilities } from "./known-capability-store.ts";
+import { Outcomes } from "./recall/outcomes.ts";
+import { readKnownCapabilities, readPastRuns } from "./known-capability-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const viewer = { scope, principal: undefined };
@@ -159,6 +160,8 @@ function suggesting(db: Db, discovery: Discovery): Suggest {
     findTool: (id) => tools.find((tool) => tool.id === id),
     searchFor: (principal) => (query, options) => discovery.search({ scope, principal }, query, options),
     readCapabilities: (principal = OWNER, ids) => readKnownCapabilities(db, { scope, principal }, ids),
+    readRuns: (principal = OWNER, ids) => readPastRuns(db, { scope, principal }, ids),
+    outcomes: new Outcomes(db, scope),
     readOutputSchemas: () => Promise.resolve(new Map()),
     readEdges: (ids) => readEdges(db, scope, ids),
     runAbove: 0.95,
@@ -213,7 +216,7 @@ describe("a hidden document", () => {
           answers.push({ ...answer, ranked: answer.ranked.map((each) => ({ ...each, why: each.why })) });
           const suggest = suggesting(db, discovery);
           for (const given of [undefined, {}])
-            answers.push(await suggest({ intent: query, given, principal, contextTags: ["eu"] }));
+            answers.push(await suggest({ intent: query, given, principal, contextTags: ["eu"], detail: "full" }));
         }
         return JSON.stringify(answers);
       };

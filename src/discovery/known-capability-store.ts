@@ -4,8 +4,9 @@ import type { StaticStructure } from "../analysis/structure.ts";
 import type { Asker } from "../registry/scope.ts";
 import { foreignAuthor } from "../registry/visibility.ts";
 import type { Db } from "../db/client.ts";
-import type { JsonSchema } from "../base/json.ts";
+import type { JsonObject, JsonSchema } from "../base/json.ts";
 import { stripInvisible } from "../base/visible.ts";
+import type { PastRun } from "./recall/fill-arguments.ts";
 import type { Tally } from "./track-record.ts";
 import { SHOWN_DESCRIPTION } from "../registry/record-store.ts";
 import { showDescription } from "../registry/record-texts.ts";
@@ -76,4 +77,26 @@ export async function readKnownCapabilities(
     structure: row.structure,
     dominantPath: row.path ?? undefined,
   }));
+}
+
+/** Runs read per capability. */
+const RUNS_KEPT = 20;
+
+/** Reads the latest successful runs of a principal, by record. Values of other principals are none of its business. */
+export async function readPastRuns(
+  db: Db,
+  { scope: { org, project }, principal }: Asker,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly PastRun[]>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ record_id: string; intent: string; input: JsonObject | null }>`
+    SELECT record_id, intent, input FROM unnest(${[...ids]}::uuid[]) AS wanted(id), LATERAL (
+      SELECT record_id, intent, input FROM execution_run
+      WHERE org = ${org} AND project = ${project} AND record_id = wanted.id AND principal = ${principal}
+        AND state = 'succeeded' AND parent_run_id IS NULL
+      ORDER BY created_at DESC LIMIT ${RUNS_KEPT}) r`.execute(db);
+  const runs = Map.groupBy(rows, ({ record_id: id }) => id);
+  return new Map(
+    [...runs].map(([id, all]) => [id, all.map(({ intent, input }) => ({ intent, args: input ?? {} }))] as const),
+  );
 }

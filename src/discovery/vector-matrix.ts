@@ -37,7 +37,9 @@ export class VectorMatrix {
   get(slot: number): Float32Array {
     const row = new Int8Array(this.#memory.buffer, this.#rowAt(slot), this.#dimensions);
     const scale = this.#scales[slot] ?? 0;
-    return Float32Array.from(row, (value) => value * scale);
+    const vector = new Float32Array(this.#dimensions);
+    for (let at = 0; at < vector.length; at += 1) vector[at] = (row[at] as number) * scale;
+    return vector;
   }
 
   /** Writes the cosine of every slot; 0 for slots without a vector. */

@@ -102,6 +102,8 @@ test("pml_execute answers each of its outcomes as the contract declares", async 
   const accepted = { callName: "counting:list", args: { length: 1 } };
   expect(await run({ accept_suggestion: accepted, name: "util:list_one" })).toMatchObject({ status: "success" });
   expect(await run({ intent: "list numbers and read a key" })).toMatchObject({ status: "suggestions" });
+  const full = { detail: "full" };
+  expect(await run({ intent: "list numbers", options: full })).toMatchObject({ status: "suggestions" });
   expect(await run({ intent: "read a key", context: { key: "f" } })).toMatchObject({ mode: "speculation" });
   const waiting = await run({ code: "return await mcp.counting.put({ key: 'g' })" });
   expect(waiting.status).toBe("approval_required");

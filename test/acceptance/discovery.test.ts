@@ -18,7 +18,7 @@ type Why = NonNullable<Result["why"]>;
 type Found = Omit<DiscoverAnswer, "results"> & { readonly results: readonly (Result & { readonly why: Why })[] };
 
 async function discover(client: Client, request: Record<string, unknown>): Promise<Found> {
-  const { content } = await client.callTool({ name: "pml_discover", arguments: request });
+  const { content } = await client.callTool({ name: "pml_discover", arguments: { detail: "full", ...request } });
   const [first] = content;
   return JSON.parse(first?.type === "text" ? first.text : "{}") as Found;
 }

@@ -19,7 +19,10 @@ async function listNames(client: Pick<Client, "listTools">): Promise<string[]> {
 }
 
 async function discover(client: Client, input: Record<string, unknown>): Promise<DiscoverAnswer> {
-  const { content, structuredContent } = await client.callTool({ name: "pml_discover", arguments: input });
+  const { content, structuredContent } = await client.callTool({
+    name: "pml_discover",
+    arguments: { detail: "full", ...input },
+  });
   const [text] = content;
   expect(JSON.parse(text?.type === "text" ? text.text : "")).toEqual(structuredContent);
   return structuredContent as DiscoverAnswer;
@@ -131,7 +134,7 @@ test("pml_discover ranks, filters and pages over what is permitted, also before 
   ]);
   expect(new Set(pages.flatMap(({ results }) => results.map(({ id }) => id))).size).toBe(10);
   const ids = async (filter: object): Promise<string[]> =>
-    (await discover(client, { intent: "echo pid table", filter })).results.map(({ id }) => id);
+    (await discover(client, { intent: "echo pid table", filter })).results.map(({ id = "" }) => id);
   expect((await ids({ server: "chaos" })).toSorted()).toEqual(["chaos:echo", "chaos:pid"]);
   expect((await ids({ namespace: "large" }))[0]).toBe("large:query_rows");
   expect(await ids({ type: "tool" })).toEqual(expect.arrayContaining(["chaos:echo", "chaos:pid", "large:query_rows"]));

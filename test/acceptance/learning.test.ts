@@ -44,7 +44,7 @@ async function openScene(): Promise<Scene> {
   writeFileSync(file, "");
   const home = await startGateway(
     { counting: servers.counting(file), filesystem: servers.filesystem(folder) },
-    { config: { permissions: { allow: ["counting:*", "filesystem:*"] } } },
+    { config: { permissions: { allow: ["counting:*", "filesystem:*"] }, discovery: { runAbove: 0.85 } } },
   );
   await home.ready("counting", "filesystem");
   return {
@@ -261,7 +261,10 @@ describe("intents", () => {
       code: `return await mcp.counting.list({ length: args.length })`,
       args: { length: 1 },
     });
-    const answer = await execute(connected.client, { intent: "list some numbers" });
+    const answer = await execute(connected.client, {
+      intent: "list some numbers",
+      options: { detail: "full" },
+    });
     expect(answer.status).toBe("suggestions");
     expect(answer.suggestions.tools[0]).toMatchObject({ id: "counting:list", inputSchema: { type: "object" } });
     expect(answer.suggestions.capabilities[0]).toMatchObject({ toolsUsed: ["counting:list"] });

@@ -160,7 +160,10 @@ test("[AR1] what is named is part of the graph that discovery and plans are made
   expect(dependency).toBeDefined();
 
   await callJson(client, "dns:rename", { name: "util:count_up", newName: "util:note_length" });
-  const { suggestions } = await execute(client, { intent: "note the length of a sequence" });
+  const { suggestions } = await execute(client, {
+    intent: "note the length of a sequence",
+    options: { detail: "full" },
+  });
   expect(suggestions.capabilities[0]).toMatchObject({ name: "util:note_length" });
   expect(suggestions.suggestedDag).toMatchObject({
     from: "capability",

@@ -125,12 +125,13 @@ describe("a capability", () => {
     const failed = await run({ intent: "measure the ladder", code, args: { length: 0 } });
     expect(failed).toMatchObject({ status: "error", error: { line: 2 } });
     expect(await show(failed.capabilityName)).toMatchObject({ state: "draft", usage: { count: 1, successes: 0 } });
-    const before = await run({ intent: "measure the ladder" });
+    const options = { detail: "full" };
+    const before = await run({ intent: "measure the ladder", options });
     expect(before.suggestions.capabilities.map(({ name }) => name)).not.toContain(failed.capabilityName);
     const worked = await run({ intent: "measure the ladder", code, args: { length: 2 } });
     expect(worked).toMatchObject({ status: "success", capabilityId: failed.capabilityId });
     expect(await show(failed.capabilityName)).toMatchObject({ state: "active", usage: { count: 2, successes: 1 } });
-    const after = await run({ intent: "measure the ladder" });
+    const after = await run({ intent: "measure the ladder", options });
     expect(after.suggestions.capabilities[0]).toMatchObject({ name: failed.capabilityName });
   });
 });

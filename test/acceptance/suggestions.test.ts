@@ -100,7 +100,7 @@ const PRESS = {
 
 beforeAll(async () => {
   const permissions = { allow: ["filesystem:*"] };
-  scene = await openCountingScene({ permissions, discovery: { tier: "lite" } }, (folder) => {
+  scene = await openCountingScene({ permissions, discovery: { tier: "lite", runAbove: 0.85 } }, (folder) => {
     const file = join(folder, "web.json");
     writeFileSync(file, JSON.stringify(WEB));
     const pressFile = join(folder, "press.json");
@@ -115,7 +115,8 @@ afterAll(async () => {
   await scene[Symbol.asyncDispose]();
 });
 
-const run = (request: Record<string, unknown>): Promise<Executed> => execute(connected.client, request);
+const run = (request: Record<string, unknown>): Promise<Executed> =>
+  execute(connected.client, { options: { detail: "full" }, ...request });
 
 async function restart(): Promise<void> {
   await connected[Symbol.asyncDispose]();

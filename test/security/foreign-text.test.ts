@@ -50,6 +50,7 @@ async function readEverything(by: Client): Promise<string> {
     callJson(by, "meta:tools", { limit: 200 }),
     callJson(by, "dns:query", {}),
     execute(by, { intent }),
+    execute(by, { intent, options: { detail: "full" } }),
   ]);
   return JSON.stringify(answers);
 }
@@ -93,7 +94,8 @@ test("M9: nothing hides in words of another principal, which are marked as its w
     const author = by === ada ? undefined : "ada";
     const found = await callJson<Results>(by, "pml_discover", { intent: "harbour weather", detail: "brief" });
     expect(found.value.results.find((each) => each.name === name)?.author).toBe(author);
-    const { capabilities } = (await execute(by, { intent: "harbour weather" })).suggestions;
+    const { capabilities } = (await execute(by, { intent: "harbour weather", options: { detail: "full" } }))
+      .suggestions;
     expect(capabilities.find((each) => each.name === name)?.author).toBe(author);
     const listed = await callJson<Listed>(by, "pml_list_capabilities", {});
     expect(listed.value.capabilities.find((each) => each.name === name)?.author).toBe(author);

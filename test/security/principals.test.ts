@@ -5,7 +5,7 @@ import { execute } from "../support/execute.ts";
 import { callJson } from "../support/names-scene.ts";
 import { sharePrincipals } from "../support/principals-scene.ts";
 
-const scene = sharePrincipals();
+const scene = sharePrincipals({ config: { discovery: { runAbove: 0.5 } } });
 
 interface Brief {
   readonly display_name: string;
@@ -82,6 +82,7 @@ test("M1: a program without a name is its author's: neither text nor intent reac
       (await callJson(bob, "dns:query", { limit: 200 })).text,
       (await callJson(bob, "pml_curate_capabilities", { strategy: "suggest", filter: {} })).text,
       JSON.stringify(await execute(bob, { intent: `look after ${secret} mangroves` })),
+      JSON.stringify(await execute(bob, { intent: `look after ${secret} mangroves`, options: { detail: "full" } })),
       (await callJson(bob, "dns:whois", { fqdn: made.capabilityId })).text,
       (await callJson(bob, "dns:fork", { source: name, name: "util:stolen" })).text,
     ].map((text) => text.replaceAll(`look after ${secret} mangroves`, "")); // an answer may quote the question

@@ -26,7 +26,7 @@ export const discover: Command = {
       filter: { type, ...(server === undefined ? {} : { server }) },
       limit: Number(limit),
       context_tags: tag,
-      detail: "brief",
+      detail: "full",
     };
     const daemon = await reachDaemon(input);
     const found = await askGateway(daemon, "pml_discover", request);

@@ -8,7 +8,7 @@ import { labelCalls } from "./call-labels.ts";
 import { delexicalise } from "./delexicalise.ts";
 import { IntentTexts } from "./intent-texts.ts";
 import { type LearnedIntent, readLearnedIntents, readProgramCalls } from "./recall-store.ts";
-import { describeIntent, type IntentFeatures, ToolModel } from "./tool-model.ts";
+import { type IntentFeatures, placesOf, ToolModel } from "./tool-model.ts";
 
 export interface MemoryOptions {
   readonly db: Db;
@@ -56,8 +56,10 @@ interface Remembered {
   tools: readonly string[];
   /** Slots of its texts, in the order in which they were learned. */
   readonly slots: Set<number>;
-  /** Sum of the vectors of its texts. */
-  sum: Float32Array;
+  /** Sum of the vectors of its texts; undefined while there is one at most. */
+  sum: Float32Array | undefined;
+  /** Length of the sum. */
+  length: number;
   /** Uses by intent. */
   readonly uses: Map<string, number>;
   support: number;
@@ -67,7 +69,9 @@ interface Remembered {
 
 interface Example {
   readonly id: string;
-  readonly features: IntentFeatures;
+  /** Places of its words in the model. */
+  readonly words: IntentFeatures["words"];
+  readonly slot: number;
 }
 
 interface TrainedView {
@@ -111,6 +115,8 @@ export class CapabilityMemory {
   readonly #views = new Map<string, TrainedView>();
   /** Texts of capabilities that are gone. */
   #garbage = 0;
+  #changes = 0;
+  #last: { readonly asked: string; readonly found: readonly Recollection[] } | undefined;
   #readAt: Date | undefined;
 
   constructor(options: MemoryOptions) {
@@ -125,25 +131,34 @@ export class CapabilityMemory {
     const { db, scope } = this.#options;
     const { readAt, intents } = await readLearnedIntents(db, scope, { since: this.#readAt, subjects: added });
     for (const intent of intents) this.#learn(intent);
+    if (listed !== undefined) this.#changes += 1;
     this.#readAt = readAt;
   }
 
-  /** Scores every capability of a view. */
-  recall(intent: string, view: View): Recollection[] {
+  /** Scores every capability of a view. Suggestions search twice for an intent, so the last answer is kept. */
+  recall(intent: string, view: View): readonly Recollection[] {
     if (this.#remembered.size === 0) return [];
+    const trained = this.#train(view);
+    const asked = JSON.stringify([view.key, intent, this.#changes, trained.considered]);
+    if (this.#last?.asked !== asked) this.#last = { asked, found: this.#score(intent, view, trained) };
+    return this.#last.found;
+  }
+
+  #score(intent: string, view: View, trained: TrainedView): Recollection[] {
     const { lite, wordpiece } = this.#options;
     const text = this.#prepare(intent);
     const vector = lite.embed(text);
     const cosines = this.#texts.compare(vector);
     const byTool = this.#toolTexts.compare(lite.embed(wordpiece.cut(intent, MAX_QUERY_PIECES)));
     const ofTool = (id: string): number => byTool[this.#toolSlots.get(id) ?? -1] ?? 0;
-    const judge = this.#judge(this.#train(view), describeIntent(text, vector));
+    const judge = this.#judge(trained, { words: placesOf(text), vector });
     const found: Recollection[] = [];
     for (const remembered of this.#remembered.values()) {
       const { listed, slots, sum, support, labels, tools } = remembered;
       if (!view.includes(listed.id) || slots.size === 0) continue;
-      const nearness = Math.max(...Array.from(slots, (slot) => cosines[slot] as number));
-      const central = slots.size === 1 ? nearness : product(vector, sum) / (Math.sqrt(product(sum, sum)) || 1);
+      let nearness = -1;
+      for (const slot of slots) nearness = Math.max(nearness, cosines[slot] as number);
+      const central = sum === undefined ? nearness : product(vector, sum) / remembered.length;
       const { odds, likelihood } = judge(labels);
       found.push({
         id: listed.id,
@@ -192,7 +207,7 @@ export class CapabilityMemory {
   }
 
   async #describe(changed: readonly ListedCapability[]): Promise<void> {
-    const { db, scope, lite } = this.#options;
+    const { db, scope } = this.#options;
     const ids = recordIdsIn(changed.map(({ id }) => id));
     const calls = await readProgramCalls(db, scope.org, ids);
     for (const [at, listed] of changed.entries()) {
@@ -202,7 +217,8 @@ export class CapabilityMemory {
       if (known !== undefined && !isSame(known.labels, program.labels)) this.#views.clear();
       const blank = {
         slots: new Set<number>(),
-        sum: new Float32Array(lite.dimensions),
+        sum: undefined,
+        length: 1,
         uses: new Map(),
         support: 0,
         learned: new Set<number>(),
@@ -229,6 +245,8 @@ export class CapabilityMemory {
     const limit = this.#texts.size < MANY_TEXTS ? MAX_TEXTS : MAX_TEXTS_OF_MANY;
     const isNew = !remembered.uses.has(intent);
     if (isNew && remembered.uses.size >= limit) return;
+    if (remembered.uses.get(intent) === uses) return;
+    this.#changes += 1;
     remembered.support += uses - (remembered.uses.get(intent) ?? 0);
     remembered.uses.set(intent, uses);
     if (!isNew) return;
@@ -236,15 +254,20 @@ export class CapabilityMemory {
     const slot = this.#addText(remembered, intent);
     if (remembered.learned.has(slot)) return;
     remembered.learned.add(slot);
-    this.#examples.push({ id: subject, features: describeIntent(text, this.#texts.vectorOf(slot)) });
+    this.#examples.push({ id: subject, words: placesOf(text), slot });
   }
 
-  #addText({ slots, sum }: Remembered, intent: string): number {
+  #addText(remembered: Remembered, intent: string): number {
     const slot = this.#texts.add(this.#prepare(intent));
+    const { slots } = remembered;
     if (slots.has(slot)) return slot;
+    const [first] = slots;
     slots.add(slot);
+    if (first === undefined) return slot;
+    const sum = (remembered.sum ??= this.#texts.vectorOf(first));
     const vector = this.#texts.vectorOf(slot);
     for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + (vector[at] as number);
+    remembered.length = Math.sqrt(product(sum, sum)) || 1;
     return slot;
   }
 
@@ -290,7 +313,8 @@ export class CapabilityMemory {
     });
   }
 
-  #labelled({ id, features }: Example): { features: IntentFeatures; labels: ReadonlySet<string> } {
+  #labelled({ id, words, slot }: Example): { features: IntentFeatures; labels: ReadonlySet<string> } {
+    const features = { words, vector: this.#texts.vectorOf(slot) };
     return { features, labels: this.#remembered.get(id)?.labels ?? new Set() };
   }
 

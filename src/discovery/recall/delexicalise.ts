@@ -16,10 +16,44 @@ const NAME = /(?<=[\p{L}\p{N},;)] )\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*)*/gu;
 /** A pronoun, never a name. */
 const NOT_NAMES = /^(?:I|I'm|I'd|I'll|I've)$/;
 
+/** A value in an intent. */
+export interface IntentValue {
+  readonly kind: string;
+  /** Without quotes. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds the values of an intent, in its order. */
+export function findValues(intent: string): IntentValue[] {
+  const found: IntentValue[] = [];
+  // a taken value becomes spaces, so that positions stay
+  let rest = intent;
+  const take = (kind: string, pattern: RegExp): void => {
+    rest = rest.replace(pattern, (value: string, ...more: unknown[]) => {
+      if (kind === "name" && NOT_NAMES.test(value)) return value;
+      const start = more.find((each) => typeof each === "number") as number;
+      const text = kind === "text" ? value.slice(1, -1) : value;
+      found.push({ kind, text, start, end: start + value.length });
+      return TAKEN.repeat(value.length);
+    });
+  };
+  for (const [kind, pattern] of SHAPES) take(kind, pattern);
+  take("name", NAME);
+  return found.toSorted((a, b) => a.start - b.start);
+}
+
+/** Stands for a character of a value that was taken: a letter, but in no value that is written in ASCII. */
+const TAKEN = "λ";
+
 /** Replaces the values of an intent by their kinds, so that tasks that differ in values alone read the same. */
 export function delexicalise(intent: string): string {
-  let text = intent;
-  for (const [kind, pattern] of SHAPES) text = text.replace(pattern, kind);
-  text = text.replace(NAME, (words) => (NOT_NAMES.test(words) ? words : "name"));
-  return text.replace(/\s+/g, " ").trim().toLowerCase();
+  let text = "";
+  let at = 0;
+  for (const { kind, start, end } of findValues(intent)) {
+    text += intent.slice(at, start) + kind;
+    at = end;
+  }
+  return (text + intent.slice(at)).replace(/\s+/g, " ").trim().toLowerCase();
 }

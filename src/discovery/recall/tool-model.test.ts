@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { language } from "../../../test/support/discovery-scene.ts";
 import { labelCalls } from "./call-labels.ts";
-import { describeIntent, ToolModel } from "./tool-model.ts";
+import { placesOf, ToolModel } from "./tool-model.ts";
 
 const EXAMPLES: readonly (readonly [intent: string, labels: readonly string[]])[] = [
   ["return the kettle of order id", ["shop:return"]],
@@ -13,7 +13,7 @@ const EXAMPLES: readonly (readonly [intent: string, labels: readonly string[]])[
   ["cancel what I ordered today", ["shop:cancel"]],
 ];
 
-const features = (text: string) => describeIntent(text, language.lite.embed(text));
+const features = (text: string) => ({ words: placesOf(text), vector: language.lite.embed(text) });
 
 function train(count = EXAMPLES.length): ToolModel {
   const model = new ToolModel(language.lite.dimensions);

@@ -27,10 +27,11 @@ const FALSE_PER_STEP = 48;
 const MAX_LABELS = 600;
 const LEAST_ERROR = 0.001;
 
-export function describeIntent(text: string, vector: Float32Array): IntentFeatures {
+/** Places of the stems of a text, and of pairs of stems. */
+export function placesOf(text: string): IntentFeatures["words"] {
   const stems = splitWords(text);
   const pairs = stems.slice(1).map((stem, at) => `${stems[at]} ${stem}`);
-  return { words: new Uint16Array(new Set([...stems, ...pairs].map((each) => hash(each) % HASHED))), vector };
+  return new Uint16Array(new Set([...stems, ...pairs].map((each) => hash(each) % HASHED)));
 }
 
 /**

@@ -33,10 +33,10 @@ export function withNotice(tool: OwnTool, oldName: string): OwnTool {
   };
 }
 
-/** Converts arguments of a former search: `query` is `intent` now, and the kind is a filter. */
+/** Converts arguments of a former search: `query` is `intent` now, the kind is a filter, and answers were not brief. */
 function translate(input: unknown, type: string | undefined): unknown {
   if (typeof input !== "object" || input === null) return input;
-  const kept = type === undefined || "filter" in input ? input : { ...input, filter: { type } };
+  const kept = type === undefined ? input : { detail: "full", filter: { type }, ...input };
   if ("intent" in kept || !("query" in kept)) return kept;
   const { query, ...rest } = kept;
   return { ...rest, intent: query };

@@ -22,6 +22,7 @@ const definitions = createCoreTools({
   engine: unused,
   registry: unused,
   suggest: unused,
+  outcomes: { ran: unused },
   discovery: unused,
   curator: unused,
   scope: { org: "local", project: "default" },

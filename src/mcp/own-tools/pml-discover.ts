@@ -37,7 +37,7 @@ export function createDiscover({ surface, discovery, scope }: DiscoverParts): Ow
       const found = await describePage({ page, surface, discovery, viewer: { scope, principal } });
       const results = fitBudget(
         found.map((each) => presentFound(each, wanted)),
-        wanted.max_tokens,
+        wanted,
       );
       const next = offset + results.length;
       const meta = {

@@ -4,6 +4,7 @@ import { tools } from "../../contract/tools.ts";
 import type { Sent } from "../../contract/wire.ts";
 import type { Scope } from "../../registry/scope.ts";
 import type { Curator } from "../../naming/curation/curator.ts";
+import type { Outcomes } from "../../discovery/recall/outcomes.ts";
 import type { Suggest } from "../../discovery/suggest.ts";
 import { PmlError } from "../../base/errors.ts";
 import type { Engine } from "../../execution/run-engine.ts";
@@ -23,6 +24,7 @@ export interface ExecuteParts {
   /** The page of an approval. */
   readonly approvalUrl: (id: string) => string;
   readonly suggest: Suggest;
+  readonly outcomes: Pick<Outcomes, "ran">;
   /** Finds the tool of a server by its wire name or id. */
   readonly findToolId: (name: string) => string | undefined;
   readonly curator: Pick<Curator, "adviseName">;
@@ -88,23 +90,33 @@ async function answerRequest(parts: ExecuteParts, values: Input, context: CallCo
     return withLinks(parts, await answer);
   }
   const request = toRequest(values, parts.findToolId);
-  if (request !== undefined) return withLinks(parts, await engine.execute(scope, request, reach));
+  const { principal } = context;
+  if (request !== undefined) {
+    const answer = await engine.execute(scope, request, reach);
+    if (answer.status === "success" && answer.capabilityId !== undefined)
+      await parts.outcomes.ran({ principal, intent }, answer.capabilityId);
+    return withLinks(parts, answer);
+  }
   const given = argumentsOf(values);
   const contextTags = values.options.context_tags ?? [];
-  const { report, runnable } = await parts.suggest({ intent, given, principal: context.principal, contextTags });
+  const { detail } = values.options;
+  const { report, runnable } = await parts.suggest({ intent, given, principal, contextTags, detail });
   const mode = given === undefined ? "suggestion" : "speculation";
   const suggestions = { status: "suggestions", mode, ...report } as const;
   if (given === undefined || runnable === undefined) return suggestions;
   const speculated: RunRequest = {
     kind: "capability",
-    capability: runnable,
-    args: given,
+    capability: runnable.name,
+    args: runnable.args,
     intent,
     options: toOptions(values),
   };
   const problem = await engine.whyNotAtOnce(scope, speculated, reach.caller);
   if (problem !== undefined)
-    return { ...suggestions, reason: `${runnable} fits, but ${problem}. To run it all the same: accept_suggestion.` };
+    return {
+      ...suggestions,
+      reason: `${runnable.name} fits, but ${problem}. To run it all the same: accept_suggestion.`,
+    };
   const answer = await engine.execute(scope, speculated, reach);
   return { ...withLinks(parts, answer), mode: "speculation", confidence: report.suggestions.confidence };
 }

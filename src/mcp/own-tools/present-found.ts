@@ -13,12 +13,17 @@ export type Found =
   | { readonly kind: "capability"; readonly ranked: Ranked; readonly capability: FoundCapability };
 
 type Wishes = Pick<DiscoverInput, "detail" | "format" | "include_code">;
+type Budget = Wishes & Pick<DiscoverInput, "max_tokens">;
 type Presented = Sent<typeof tools.pml_discover.answer>["results"][number];
 type Details = Omit<Presented, "type" | "id" | "name" | "callName" | "score" | "author">;
 
-const BRIEF_LENGTH = 160;
+const BRIEF_LENGTH = 80;
+const TYPE_LENGTH = 80;
+/** The length of a brief answer, unless the caller asks for another. */
+const BRIEF_TOKENS = 400;
 const PREVIEW_LENGTH = 240;
-const CHARACTERS_PER_TOKEN = 4;
+/** A rate for JSON with names and types. */
+const CHARACTERS_PER_TOKEN = 3.5;
 
 /** Describes a result in the detail that was asked for. */
 export function presentFound(found: Found, wishes: Wishes): Presented {
@@ -34,12 +39,27 @@ export function presentFound(found: Found, wishes: Wishes): Presented {
     score,
     ...(author === undefined ? {} : { author }),
   };
-  if (wishes.detail === "names") return { ...named, ...warned };
-  if (wishes.detail === "brief")
-    return { ...named, description: shorten(document.description, BRIEF_LENGTH), why, ...warned };
+  const detail = detailOf(wishes);
+  if (detail === "names") return { ...named, ...warned };
+  if (detail === "brief") {
+    const { id: _inTheCallName, ...brief } = named;
+    const schema = found.kind === "tool" ? found.offered.definition.inputSchema : found.capability.parameters;
+    const takes = shorten(toTypeText(schema), TYPE_LENGTH);
+    return {
+      ...brief,
+      description: shorten(document.description.split("\n")[0] ?? "", BRIEF_LENGTH),
+      takes,
+      ...warned,
+    };
+  }
   const full = { ...named, description: document.description, why };
   const details = found.kind === "tool" ? presentTool(found.offered, wishes) : presentCapability(found, wishes);
   return { ...full, ...details, ...warned };
+}
+
+/** Code and types are details. */
+function detailOf({ detail, format, include_code: withCode }: Wishes): NonNullable<Wishes["detail"]> {
+  return detail ?? (withCode || format === "typescript" ? "full" : "brief");
 }
 
 function presentTool({ server, definition }: OfferedTool, { format }: Wishes): Details {
@@ -88,7 +108,8 @@ function shorten(text: string, length: number): string {
 }
 
 /** Keeps the results that fit; one at least, since an empty page would look like the end. */
-export function fitBudget(results: readonly Presented[], tokens: number | undefined): readonly Presented[] {
+export function fitBudget(results: readonly Presented[], wishes: Budget): readonly Presented[] {
+  const tokens = wishes.max_tokens ?? (detailOf(wishes) === "brief" ? BRIEF_TOKENS : undefined);
   if (tokens === undefined) return results;
   let left = tokens * CHARACTERS_PER_TOKEN;
   const over = results.findIndex((each) => (left -= JSON.stringify(each).length) < 0);
