@@ -1,3 +1,5 @@
+import { findBehaviour } from "./behaviour/behaviour.ts";
+import { toBehaviourFacts } from "./behaviour/behaviour-facts.ts";
 import { exitMarker, markActive } from "./activity.ts";
 import { assembleStructure } from "./assemble-structure.ts";
 import { findFreeNames } from "./free-names.ts";
@@ -67,12 +69,15 @@ function analyse(parsed: ParsedProgram, source: SourceText, { catalogue, notes }
   declareNames(parameters, variables, edits);
   instrument({ nodes: draft.nodes, scopes, source, outer, edits });
   const sites = [...values.sites.values()];
+  const behaviour = findBehaviour(parsed.body, { scopes, sites: values.sites, implicitParameters: parameters });
+  const schema = inferParameters({ values, scopes, notes });
   return {
     kind: "program",
     program: {
       structure: assembleStructure({ draft, scopes, values, source }),
-      parameters: inferParameters({ values, scopes, notes }),
+      parameters: schema,
       implicitParameters: parameters,
+      behaviour: behaviour && toBehaviourFacts(behaviour, Object.keys(schema["properties"] ?? {})),
       hash: hash.digest(),
       literals: literals.ranges,
       tools: namesOf(sites, "task"),

@@ -1,4 +1,5 @@
 import type { JsonSchema, JsonValue } from "../base/json.ts";
+import type { BehaviourFacts } from "./behaviour/behaviour-facts.ts";
 import type { UneditedRuns } from "./text-edits.ts";
 
 /** A range of the submitted program; lines count from 1, columns from 0, offsets in UTF-16 units. */
@@ -91,6 +92,8 @@ export interface AnalysedProgram {
   readonly parameters: JsonSchema;
   /** Undeclared names, which the program reads from `args`. */
   readonly implicitParameters: readonly string[];
+  /** Undefined for a program without calls, and for one with a construct that the canonical form does not know. */
+  readonly behaviour?: BehaviourFacts | undefined;
   /** SHA-256 in hex over the source without comments, formatting and types. */
   readonly hash: string;
   /** Ids of all tools the program can call, sorted; does not include computed names. */

@@ -12,7 +12,7 @@ import { parseServerJson } from "../registry/server-records/server-json.ts";
 export function createDescribe(analysed: AnalysedPrograms): DescribeSource {
   return async (imported) => {
     if (imported.source_kind === "server") return describeServer(imported.code_snippet ?? "");
-    const { source, sourceHash, structure, parameters, toolsUsed, calls } = await describeSource(
+    const { source, sourceHash, structure, parameters, toolsUsed, calls, behaviourKey } = await describeSource(
       analysed,
       readSource(imported),
     );
@@ -23,6 +23,7 @@ export function createDescribe(analysed: AnalysedPrograms): DescribeSource {
       parameters,
       toolsUsed,
       calls,
+      behaviourKey,
     };
   };
 }

@@ -82,6 +82,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     secrets,
     registry,
     programs,
+    analysed,
     sandbox,
     tools,
     permissions,

@@ -103,6 +103,10 @@ const identity = {
   capabilityName: z.string().optional(),
   capabilityFqdn: z.string().optional(),
   version: z.number().optional(),
+  parameters: z
+    .array(z.object({ name: z.string(), type: z.string().optional(), required: z.boolean() }))
+    .optional()
+    .describe("Values of the program that became parameters of the capability."),
   workflowId: z.string().optional().describe("The run; continue_workflow takes it."),
   traceId: z.string().optional(),
   executionTimeMs: z.number(),

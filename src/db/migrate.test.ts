@@ -40,6 +40,7 @@ test("released migrations are never edited", () => {
       "0017_authors.sql": "34112eab0b9fee6e",
       "0018_intent_order.sql": "69744135348aa5e4",
       "0019_recall_decisions.sql": "af5bccc4088c8268",
+      "0020_behaviour.sql": "f9606a85e9e865af",
     }
   `);
 });

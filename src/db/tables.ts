@@ -61,6 +61,7 @@ interface CapabilityRecordTable {
   parent_id: Nullable<string>;
   forked_from: Nullable<string>;
   forked_from_fqdn: Nullable<string>;
+  group_id: Nullable<string>;
   created_by: Nullable<string>;
   created_at: CreatedAt;
   updated_by: Nullable<string>;
@@ -78,6 +79,7 @@ interface CapabilityVersionTable {
   code_snippet: Nullable<string>;
   source: Json;
   source_hash: string;
+  behaviour_key: Nullable<string>;
   structure: Json;
   parameters_schema: Json;
   tools_used: Defaulted<string[]>;

@@ -88,6 +88,7 @@ export class AnalysedPrograms {
       structure,
       toolsUsed: program.tools,
       calls: program.capabilities,
+      ...(program.behaviour === undefined ? {} : { behaviourKey: program.behaviour.key }),
     });
   }
 

@@ -8,9 +8,10 @@ import { askByForm } from "../permissions/elicitation.ts";
 import { toPermissionSet } from "../permissions/permission-set-store.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { Decision, JudgedPlan, PlannedTool, PlanVerdict, ToolVerdict } from "../permissions/plan.ts";
+import { unnamed } from "../registry/fqdn.ts";
 import type { CallEntry } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
-import type { NestedUse, Reach, Runnable } from "./programs.ts";
+import { isProvisional, type NestedUse, type Reach, type Runnable } from "./programs.ts";
 import type { GuardVerdict, NestedCall, ParkReason } from "./run-calls.ts";
 import type { RunError } from "../contract/execute.ts";
 import type { Run, StoredRun } from "./run-store.ts";
@@ -195,15 +196,15 @@ export class Approver {
     return withoutMemory(await this.#permissions.decidePlan(subject, this.#planned([call.tool])));
   }
 
-  #request(run: Run, { capability }: Runnable, judged: JudgedPlan): Promise<Approval> {
+  #request(run: Run, runnable: Runnable, judged: JudgedPlan): Promise<Approval> {
     const { call } = judged.binding;
     return this.#permissions.requestApproval({
       ...judged,
       runId: run.id,
       intent: run.intent,
       client: run.client,
-      schema: call === undefined ? capability.parameters : this.#tools.findById(call.tool)?.inputSchema,
-      capability: run.options.naming?.name ?? capability.displayName,
+      schema: call === undefined ? runnable.parameters : this.#tools.findById(call.tool)?.inputSchema,
+      capability: run.options.naming?.name ?? labelOf(runnable),
     });
   }
 
@@ -220,6 +221,13 @@ export class Approver {
       throw error;
     }
   }
+}
+
+/** A program that is not known to be the capability is not presented under its name. */
+function labelOf(runnable: Runnable): string {
+  const { body, capability } = runnable;
+  if (body.kind !== "code" || !isProvisional(runnable)) return capability.displayName;
+  return unnamed(body.program.hash, body.program.tools).displayName;
 }
 
 /** One call in question; `seq` where it was begun and its outcome is unknown. */

@@ -16,6 +16,7 @@ function stored(code: string, parameters: JsonSchema): Runnable {
     structure: program.structure,
     text: code,
     body: { kind: "code", program },
+    parameters,
     warnings: [],
     notices: [],
   };

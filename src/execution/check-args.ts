@@ -54,7 +54,7 @@ function completeArguments(runnable: Runnable, given: JsonObject, refusals: read
 }
 
 /** Versions stored before arguments were strict do not say so in their schema; their text decides. */
-function acceptedBy({ capability: { parameters }, body }: Runnable): Accepted {
+function acceptedBy({ parameters, body }: Runnable): Accepted {
   if (body.kind === "tool") return { schema: parameters, closed: isClosed(parameters) };
   const inferred = body.kind === "code" ? body.program.parameters : dagParameters(body.dag);
   return { schema: parameters, inferred, closed: isClosed(inferred) };

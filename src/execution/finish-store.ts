@@ -29,6 +29,10 @@ export interface FinishedRun {
   /** True if a successful draft becomes a capability. */
   readonly activate: boolean;
   readonly resultSeconds: number;
+  /** True if the program had other words than the capability. */
+  readonly hasOwnText: boolean;
+  /** True if the outcome is evidence about the capability. */
+  readonly counts: boolean;
 }
 
 export const PREVIEW_LENGTH = 240;
@@ -60,7 +64,8 @@ const FINISH_RUNS = `
       FROM p
       ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, result = excluded.result, error = excluded.error,
         logs = excluded.logs, finished_at = excluded.finished_at, owner = NULL, lease_until = NULL,
-        approved_tools = excluded.approved_tools, input = excluded.input, options = excluded.options),
+        approved_tools = excluded.approved_tools, input = excluded.input, options = excluded.options,
+        record_id = excluded.record_id, version = excluded.version, source_hash = excluded.source_hash),
     journal AS (
       INSERT INTO run_journal AS w (org, run_id, seq, kind, payload)
       SELECT org, id, 0, 'batch', journal FROM p WHERE journal IS NOT NULL
@@ -113,7 +118,7 @@ const FINISH_RUNS = `
       SELECT org, project, u.subject, tag, sum(u.uses), sum(u.successes)
       FROM p, jsonb_to_recordset(uses) AS u(subject text, uses bigint, successes bigint),
         jsonb_array_elements_text(tags) AS tag
-      WHERE counts GROUP BY org, project, u.subject, tag ORDER BY u.subject, tag
+      WHERE state <> 'cancelled' GROUP BY org, project, u.subject, tag ORDER BY u.subject, tag
       ON CONFLICT (org, project, subject, tag) DO UPDATE SET uses = s.uses + excluded.uses,
         successes = s.successes + excluded.successes, changed_at = clock_timestamp()),
     intended AS (
@@ -189,8 +194,9 @@ export function asFailure(end: string, error: RunError): string {
 function toPayload(finished: FinishedRun): Record<string, unknown> {
   const { run, state, result, error, logs, trace, durationMs, resultSeconds } = finished;
   const success = state === "succeeded";
-  // The exact text was kept to resume the run; it may hold secrets.
-  const { text: _exact, ...options } = run.options;
+  // The text was kept to resume the run; it stays where it is not the capability's own.
+  const { text, ...rest } = run.options;
+  const options = finished.hasOwnText && text !== undefined ? { ...rest, text } : rest;
   return {
     ...describeRun({ ...run, options }),
     // The gateway's owner has no principal id.
@@ -213,8 +219,7 @@ function toPayload(finished: FinishedRun): Record<string, unknown> {
     uses: countUses(finished),
     // The empty tag counts uses in every context.
     tags: [...new Set(["", ...(run.options.contextTags ?? [])])],
-    // A cancelled run is no evidence about the program.
-    counts: state !== "cancelled",
+    counts: finished.counts,
     activate: success && finished.activate,
   };
 }
@@ -226,13 +231,14 @@ interface UseCount {
 }
 
 /** Uses and successes of the capability and of each tool it called. */
-function countUses({ run, state, trace }: FinishedRun): UseCount[] {
+function countUses({ run, state, trace, counts }: FinishedRun): UseCount[] {
   const calls = trace.tasks.filter(({ kind, status }) => kind === "tool" && status !== "unfinished");
   const tools = [...Map.groupBy(calls, ({ tool }) => tool)].map(([subject, group]) => ({
     subject,
     uses: group.length,
     successes: group.filter(({ status }) => status === "success").length,
   }));
+  if (!counts) return tools;
   return [{ subject: formatCapabilityId(run.recordId), uses: 1, successes: state === "succeeded" ? 1 : 0 }, ...tools];
 }
 

@@ -2,6 +2,7 @@ import { formatCapabilityId } from "../catalogue/tool-id.ts";
 import type { AnalysedProgram, StaticStructure } from "../analysis/structure.ts";
 import type { Capability, CapabilitySource, DagStructure, PreparedSource } from "../registry/capability.ts";
 import type { CapabilityRegistry } from "../registry/capability-registry.ts";
+import { findNominees } from "../registry/behaviour-store.ts";
 import { findCapabilityById, findCapabilityBySource, insertCapability } from "../registry/capability-store.ts";
 import { inferNamespace } from "../registry/fqdn.ts";
 import type { Naming, Resolved } from "../registry/registry.ts";
@@ -33,6 +34,8 @@ export interface Runnable {
     | { readonly kind: "code"; readonly program: AnalysedProgram }
     | { readonly kind: "dag"; readonly dag: DagStructure }
     | { readonly kind: "tool"; readonly source: Extract<CapabilitySource, { type: "tool" }> };
+  /** JSON Schema of the arguments that the text takes. */
+  readonly parameters: JsonSchema;
   /** Parts of the program that are secret. */
   readonly hidden?: HiddenProgram<unknown>;
   /** Reasons why the program is not stored as a capability. */
@@ -57,6 +60,11 @@ export interface Reach {
   readonly nested: readonly NestedUse[];
   /** Names that stand for nothing; their calls fail. */
   readonly missing: readonly string[];
+}
+
+/** True if the text is not known to be the capability's own: the run belongs to it only once that is proven. */
+export function isProvisional({ body, capability }: Pick<Runnable, "body" | "capability">): boolean {
+  return body.kind === "code" && body.program.hash !== capability.sourceHash;
 }
 
 export function callerKey({ id, version }: Pick<Capability, "id" | "version">): string {
@@ -108,18 +116,18 @@ export class Programs {
     const program = await analysed.analyse(code);
     const hidden = await analysed.hide(code);
     const { capability, notices } = await this.#ensure(asker, wanted, await analysed.describe(code, hidden));
-    const { structure } = program;
+    const { structure, parameters } = program;
     const body = { kind: "code", program } as const;
-    return { capability, structure, text: code, body, hidden, warnings: warnOf(hidden), notices };
+    return { capability, structure, text: code, body, parameters, hidden, warnings: warnOf(hidden), notices };
   }
 
   async fromDag(asker: Asker, dag: DagStructure, wanted: NewProgram): Promise<Runnable> {
     const hidden = hideArguments(dag, this.#options.analysed.secrets);
     const prepared = this.#options.analysed.sign(describeDag(dag, hidden.source));
     const { capability, notices } = await this.#ensure(asker, wanted, prepared);
-    const { structure } = prepared;
+    const { structure, parameters } = prepared;
     const body = { kind: "dag", dag } as const;
-    return { capability, structure, text: toText(dag), body, hidden, warnings: warnOf(hidden), notices };
+    return { capability, structure, text: toText(dag), body, parameters, hidden, warnings: warnOf(hidden), notices };
   }
 
   /** A tool with some of its arguments preset. */
@@ -165,9 +173,8 @@ export class Programs {
   }
 
   async toRunnable(capability: Capability): Promise<Runnable> {
-    const { source } = capability;
-    const structure = capability.structure;
-    const common = { capability, warnings: [], notices: [] };
+    const { source, structure, parameters } = capability;
+    const common = { capability, parameters, warnings: [], notices: [] };
     switch (source.type) {
       case "code": {
         const program = await this.#options.analysed.analyse(source.code);
@@ -253,7 +260,10 @@ export class Programs {
     const { db } = this.#options;
     const { scope, principal } = asker;
     const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
-    const known = this.#bySource.get(key) ?? (await findCapabilityBySource(db, asker, source.sourceHash));
+    const known =
+      this.#bySource.get(key) ??
+      (await findCapabilityBySource(db, asker, source.sourceHash)) ??
+      (naming === undefined ? await this.#nominate(asker, source) : undefined);
     if (known === undefined && naming === undefined && this.#options.naming().required) throw nameMissing();
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
@@ -266,6 +276,13 @@ export class Programs {
       }));
     this.#bySource.set(key, capability);
     return { capability, notices };
+  }
+
+  /** A program in other words that may do the same; whether it does is known after the run. */
+  async #nominate(asker: Asker, { behaviourKey }: PreparedSource): Promise<Capability | undefined> {
+    if (behaviourKey === undefined) return undefined;
+    const [nominee] = await findNominees(this.#options.db, asker, behaviourKey);
+    return nominee;
   }
 
   #checkNaming(

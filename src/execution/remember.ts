@@ -13,7 +13,8 @@ import type { CallEntry, Journal, JournalEntry } from "./journal.ts";
 import type { PermissionSet } from "../permissions/effect.ts";
 import { writePermissionSet } from "../permissions/permission-set-store.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
-import type { Runnable } from "./programs.ts";
+import { isProvisional, type Runnable } from "./programs.ts";
+import type { SettledRun } from "./generaliser.ts";
 import type { RunKeeper } from "./run-keeper.ts";
 import type { SessionEnd } from "./run-session.ts";
 import type { LogLine, Run } from "./run-store.ts";
@@ -38,6 +39,8 @@ export interface EndedRun {
   readonly nested: CalledCapabilities;
   /** Undefined for a run that never started, and for a nested run, which is covered by its parent's plan. */
   readonly permissions?: PermissionSet;
+  /** The capability that the run belongs to, if that is not the program as it was written. */
+  readonly settled?: SettledRun | undefined;
 }
 
 export interface CalledCapability {
@@ -64,9 +67,10 @@ export class RunMemory {
     const { runnable, journal } = ended;
     await journal.close();
     const trace = buildTrace(journal.entries, runnable.structure);
-    const hidden = hideRun(ended, trace);
-    await this.#options.keeper.finish(this.#describe(ended, hidden));
-    await this.#learn(ended, hidden);
+    const belonging = settle(ended);
+    const hidden = hideRun(belonging, { ...trace, ...ended.settled?.trace });
+    await this.#options.keeper.finish(this.#describe(belonging, hidden));
+    await this.#learn(belonging, hidden);
     return trace;
   }
 
@@ -94,8 +98,9 @@ export class RunMemory {
     this.#permissions.set(key, text);
   }
 
-  #describe({ runnable, durationMs, nested }: EndedRun, hidden: HiddenRun): FinishedRun {
+  #describe({ runnable, durationMs, nested, settled }: EndedRun, hidden: HiddenRun): FinishedRun {
     const { run, entries, ended, logs, trace } = hidden;
+    const isSettled = settled !== undefined;
     return {
       run,
       state: ended.kind === "returned" ? "succeeded" : ended.kind === "failed" ? "failed" : "cancelled",
@@ -112,6 +117,9 @@ export class RunMemory {
       isNew: runnable.capability.state === "draft",
       activate: runnable.warnings.length === 0,
       resultSeconds: this.#options.resultSeconds,
+      hasOwnText: hasOwnText(runnable),
+      // A run in other words counts once it is proven to be a run of the capability.
+      counts: ended.kind !== "cancelled" && (isSettled || !isProvisional(runnable)),
     };
   }
 
@@ -146,6 +154,23 @@ export class RunMemory {
       this.#schemas.set(key(subject), widened);
     }
   }
+}
+
+/** The run as a run of the capability that it belongs to. */
+function settle(ended: EndedRun): EndedRun {
+  const { run, runnable, settled } = ended;
+  if (settled === undefined) return ended;
+  const { capability, structure } = settled;
+  const { id: recordId, version, sourceHash } = capability;
+  return {
+    ...ended,
+    run: { ...run, recordId, version, sourceHash },
+    runnable: { ...runnable, capability, structure, warnings: [] },
+  };
+}
+
+function hasOwnText({ text, capability: { source } }: Runnable): boolean {
+  return source.type === "code" && source.code !== text;
 }
 
 function withArguments(entry: CallEntry, args: JsonValue): CallEntry {

@@ -1,6 +1,6 @@
 import type { PlannedCall, RunAnswer, RunError, TaskReport } from "../contract/execute.ts";
 import type { StructureNode } from "../analysis/structure.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject, JsonSchema } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
 import { PREVIEW_LENGTH } from "./finish-store.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -20,6 +20,8 @@ export interface RunReport {
   readonly entries?: readonly JournalEntry[];
   readonly logs?: readonly LogLine[];
   readonly warnings?: readonly string[];
+  /** Parameters of the capability that the run belongs to, where the program has other ones. */
+  readonly learned?: JsonSchema;
 }
 
 export type ReportedOutcome =
@@ -68,7 +70,8 @@ export function refusalAnswer(report: RunReport, error: RunError): RunAnswer {
   return { ...base, status: "error", error };
 }
 
-function describe({ run, runnable, started, byName = false, trace, entries, logs = [], warnings = [] }: RunReport) {
+function describe(report: RunReport) {
+  const { run, runnable, started, byName = false, trace, entries, logs = [], warnings = [], learned } = report;
   const { capability, structure } = runnable;
   const done = trace ?? (entries === undefined ? undefined : buildTrace(entries, structure));
   return {
@@ -81,12 +84,26 @@ function describe({ run, runnable, started, byName = false, trace, entries, logs
     traceId: run.id,
     executionTimeMs: Math.round((performance.now() - started) * 100) / 100,
     dag: { nodes: structure.nodes.map(describeNode), path: done?.path ?? [] },
+    ...(learned === undefined ? {} : { parameters: listParameters(learned) }),
     ...(done === undefined ? {} : { tasks: done.tasks.map(reportTask) }),
     ...(logs.length === 0
       ? {}
       : { logs: logs.map(({ level, text }) => (level === "log" ? text : `[${level}] ${text}`)) }),
     warnings: [...runnable.warnings, ...runnable.notices, ...warnings],
   };
+}
+
+/** Names and types of parameters, the required ones first. */
+function listParameters(schema: JsonSchema): NonNullable<RunAnswer["parameters"]> {
+  const properties = (schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const required = new Set((schema["required"] ?? []) as readonly string[]);
+  return Object.entries(properties)
+    .map(([name, { type }]) => ({
+      name,
+      ...(typeof type === "string" ? { type } : {}),
+      required: required.has(name),
+    }))
+    .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 
 const MODES = { code: "direct", dag: "dag", tool: "call_by_name" } as const;

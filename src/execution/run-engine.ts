@@ -9,8 +9,10 @@ import type { Permissions } from "../permissions/permissions.ts";
 import { refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { AnalysedPrograms } from "./analysed-programs.ts";
 import { Approver } from "./approver.ts";
 import { DryRun } from "./dry-run.ts";
+import { Generaliser, type SettledRun } from "./generaliser.ts";
 import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
 import { checkArguments, checkOwnArguments, refuseLargeArguments } from "./check-args.ts";
@@ -34,6 +36,7 @@ import {
 import { identify, isOver, LEASE_SECONDS, Runner, type RunInProgress, type RunnerOptions } from "./runner.ts";
 
 export interface EngineOptions extends RunnerOptions {
+  readonly analysed: AnalysedPrograms;
   readonly secrets: Secrets;
   readonly permissions: Permissions;
   readonly programs: Programs;
@@ -64,6 +67,7 @@ export class Engine {
   readonly runner: Runner;
   readonly #options: EngineOptions;
   readonly #approver: Approver;
+  readonly #generaliser: Generaliser;
   readonly #active = new Map<string, Promise<RunAnswer>>();
 
   constructor(options: EngineOptions) {
@@ -71,6 +75,7 @@ export class Engine {
     this.programs = options.programs;
     this.#approver = new Approver(options.permissions, options.tools);
     this.runner = new Runner(options, this.programs, this.#approver);
+    this.#generaliser = new Generaliser(options);
   }
 
   async execute(scope: Scope, request: RunRequest, context: RunContext): Promise<RunAnswer> {
@@ -190,10 +195,16 @@ export class Engine {
     const ended = full === undefined ? result.ended : ({ kind: "failed", error: full } as const);
     if (ended.kind === "parked") return this.#park(progress, report, { journal, reason: ended.reason });
     const { permissions } = plan;
-    const end = { run, runnable, journal, logs, ended, nested, permissions, started: report.started };
+    const { entries } = journal;
+    const succeeded =
+      ended.kind === "returned" ? { run, runnable, entries, value: ended.value, permissions } : undefined;
+    const settled = succeeded && (await this.#generaliser.settle(succeeded));
+    const end = { run, runnable, journal, logs, ended, nested, permissions, settled, started: report.started };
     const trace = await this.runner.remember(end);
     await this.runner.cacheResult(progress, result);
-    const named = ended.kind === "returned" ? await this.#name(report, progress.caller) : report;
+    if (succeeded === undefined) return toAnswer({ ...report, trace, logs, warnings }, { kind: "ended", ended });
+    if (settled !== undefined) await this.#generaliser.clean(succeeded, settled);
+    const named = await this.#name(settled === undefined ? report : belongTo(report, settled), progress.caller);
     return toAnswer({ ...named, trace, logs, warnings }, { kind: "ended", ended });
   }
 
@@ -351,10 +362,15 @@ function checkRequest(found: Runnable, { kind, args: given }: RunRequest): { run
   return { runnable: { ...found, notices: [...found.notices, ...notices] }, args };
 }
 
-/** The submitted text, its secrets hidden, where the stored capability has another one of the same source. */
-function submittedText({ capability: { source }, hidden }: Runnable): string | undefined {
+/** Names the capability that the run belongs to; its program is kept without the secrets that the warnings are about. */
+function belongTo(report: RunReport, { capability }: SettledRun): RunReport {
+  return { ...report, learned: capability.parameters, runnable: { ...report.runnable, capability, warnings: [] } };
+}
+
+/** The submitted text, its secrets hidden, where the stored capability has another one, or may get one: a draft. */
+function submittedText({ capability: { source, state }, hidden }: Runnable): string | undefined {
   if (source.type !== "code" || typeof hidden?.source !== "string") return undefined;
-  return hidden.source === source.code ? undefined : hidden.source;
+  return state === "draft" || hidden.source !== source.code ? hidden.source : undefined;
 }
 
 /** Rejects numbers that JSON cannot carry: the person would be shown another value than the program gets. */

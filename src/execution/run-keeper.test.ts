@@ -180,6 +180,8 @@ const cancelled: FinishedRun = {
   isNew: false,
   activate: false,
   resultSeconds: 60,
+  hasOwnText: false,
+  counts: false,
 };
 
 test.each(engines)("a long end that a database on %s does not take fails the run", async (engine) => {

@@ -119,7 +119,7 @@ export class Runner {
   /** Returns a cached result; only for plans that only read. */
   async findCachedResult(progress: RunInProgress): Promise<AnswerEntry["outcome"] | undefined> {
     const { run, runnable, plan } = progress;
-    if (!plan.onlyReads) return undefined;
+    if (!plan.onlyReads || hasOwnText(run)) return undefined;
     const { capability } = runnable;
     const started = performance.now();
     const memo = await this.#cache.find(run, capability, run.args);
@@ -130,7 +130,8 @@ export class Runner {
   }
 
   async cacheResult({ run, runnable, plan }: RunInProgress, { ended }: SessionResult): Promise<void> {
-    if (ended.kind !== "returned" || !plan.onlyReads || runnable.capability.cachePolicy === "none") return;
+    if (ended.kind !== "returned" || !plan.onlyReads || hasOwnText(run)) return;
+    if (runnable.capability.cachePolicy === "none") return;
     // A result without its secrets would be a different one.
     if (run.secrets.hide(ended.value) !== ended.value) return;
     await this.#cache.keep(run, runnable.capability, { args: run.args, value: ended.value });
@@ -251,6 +252,11 @@ const STOPPED = new Promise<never>(() => undefined);
 export function identify({ capability, body }: Runnable): Pick<Run, "kind" | "recordId" | "version" | "sourceHash"> {
   const { id, version, sourceHash } = capability;
   return { kind: body.kind, recordId: id, version, sourceHash };
+}
+
+/** A text with values of its own, whose result is not the one that the capability gives for the same arguments. */
+function hasOwnText({ options }: Run): boolean {
+  return options.text !== undefined;
 }
 
 export function isOver({ state }: StoredRun): boolean {

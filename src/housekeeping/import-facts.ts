@@ -12,6 +12,7 @@ export interface VersionFacts {
   readonly toolsUsed: readonly string[];
   /** Names of the capabilities it calls. */
   readonly calls: readonly string[];
+  readonly behaviourKey?: string | undefined;
 }
 
 export type ImportedSource = Pick<VersionRow, "source_kind" | "code_snippet" | "source">;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseClient, Tx } from "../db/client.ts";
 import { PmlError } from "../base/errors.ts";
+import { joinGroups, readBehaviourKeys } from "../registry/behaviour-store.ts";
 import { lockNames } from "../registry/naming-store.ts";
 import type { Scope } from "../registry/scope.ts";
 import { bumpScope } from "../registry/scope-version-store.ts";
@@ -89,6 +90,7 @@ function write({ client, scope, learn }: ImportOptions, job: ImportJob): Promise
       await dropTakenAliases(tx, scope, records);
       await insertSources(tx, scope, records);
       await insertCounters(tx, scope, records);
+      await joinGroups(tx, scope, await readBehaviourKeys(tx, scope, records));
       await detachOrphans(tx, job);
       await learn(tx, scope, job.at);
       if (inserted.added > 0) await bumpScope(tx, scope);

@@ -67,6 +67,7 @@ export async function planVersion(
     code_snippet: facts.source === null || row.source_kind === "server" ? row.code_snippet : null,
     source: facts.source,
     source_hash: hash,
+    behaviour_key: facts.behaviourKey ?? null,
     structure: facts.structure,
     ...signedContent(signing, row, facts),
     tools_used: toolsUsed,

@@ -11,7 +11,7 @@ const COLUMNS: Readonly<Record<ImportedTable, readonly string[]>> = {
     "created_at updated_at archived_at deleted_at",
   ),
   capability_versions: columns(
-    "org record_id version version_tag source_kind code_snippet source source_hash structure parameters_schema",
+    "org record_id version version_tag source_kind code_snippet source source_hash behaviour_key structure parameters_schema",
     "tools_used change_summary signature created_at",
   ),
   capability_aliases: columns("org project alias kind record_id created_at"),

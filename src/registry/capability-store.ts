@@ -12,7 +12,7 @@ import {
   type PreparedSource,
   toStructure,
 } from "./capability.ts";
-import { formatFqdn, unnamed } from "./fqdn.ts";
+import { formatFqdn, isUnnamed, unnamed } from "./fqdn.ts";
 import type { Asker, Scope } from "./scope.ts";
 import { writeVersion } from "./version-store.ts";
 import { visibleTo } from "./visibility.ts";
@@ -25,7 +25,7 @@ export interface NewCapability extends PreparedSource {
   readonly versionTag?: string;
 }
 
-/** Finds the capability that has this source, among the records the caller may see. */
+/** Finds the capability that has this source, or that runs of this source belong to, among those the caller may see. */
 export async function findCapabilityBySource(
   db: Db | Tx,
   asker: Asker,
@@ -33,13 +33,15 @@ export async function findCapabilityBySource(
 ): Promise<Capability | undefined> {
   const { org, project } = asker.scope;
   const { rows } = await sql<CapabilityRow>`
-    SELECT ${CAPABILITY_COLUMNS} FROM capability_versions v
+    WITH holder AS (
+      SELECT record_id, version, 1 AS place FROM capability_source
+      WHERE org = ${org} AND project = ${project} AND source_hash = ${sourceHash}
+      UNION ALL SELECT record_id, version, 2 FROM capability_versions WHERE org = ${org} AND source_hash = ${sourceHash})
+    SELECT ${CAPABILITY_COLUMNS} FROM holder
+    JOIN capability_versions v ON v.org = ${org} AND v.record_id = holder.record_id AND v.version = holder.version
     JOIN capability_records r ON r.org = v.org AND r.id = v.record_id
-    LEFT JOIN capability_source s ON s.org = ${org} AND s.project = ${project} AND s.source_hash = v.source_hash
-      AND s.record_id = v.record_id AND s.version = v.version
-    WHERE v.org = ${org} AND v.source_hash = ${sourceHash} AND r.project = ${project} AND r.deleted_at IS NULL
-      AND ${visibleTo(asker)}
-    ORDER BY s.record_id IS NULL, r.created_at, v.version DESC LIMIT 1`.execute(db);
+    WHERE r.project = ${project} AND r.deleted_at IS NULL AND ${visibleTo(asker)}
+    ORDER BY holder.place, r.created_at, v.version DESC LIMIT 1`.execute(db);
   return rows[0] && toCapability(rows[0]);
 }
 
@@ -55,14 +57,22 @@ export async function findCapabilityById(
   return rows[0] && toCapability(rows[0]);
 }
 
-/** Inserts a draft, or returns the existing capability if the scope already has one with the same source. */
-export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapability): Promise<Capability> {
+/**
+ * Inserts a draft, or returns the existing capability if the scope already has one with the same source. One that is
+ * `named` becomes a record of its own beside a record with another name.
+ */
+export async function insertCapability(
+  tx: Tx,
+  asker: Asker,
+  wanted: NewCapability,
+  { named = false }: { readonly named?: boolean } = {},
+): Promise<Capability> {
   const { scope } = asker;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${scope.org}/${scope.project}/${wanted.sourceHash}`}, 0))`.execute(
     tx,
   );
   const existing = await findCapabilityBySource(tx, asker, wanted.sourceHash);
-  if (existing !== undefined) return existing;
+  if (existing !== undefined && (!named || isUnnamed(existing.displayName))) return existing;
   const id = newId();
   const by = authorId(asker);
   await introduceAgent(tx, asker);
@@ -71,12 +81,13 @@ export async function insertCapability(tx: Tx, asker: Asker, wanted: NewCapabili
   await tx
     .insertInto("capability_source")
     .values({ ...scope, source_hash: wanted.sourceHash, record_id: id, version: 1 })
-    .onConflict((conflict) =>
-      conflict.columns(["org", "project", "source_hash"]).doUpdateSet({ record_id: id, version: 1 }),
-    )
+    .onConflict((conflict) => {
+      const known = conflict.columns(["org", "project", "source_hash"]);
+      return existing === undefined ? known.doUpdateSet({ record_id: id, version: 1 }) : known.doNothing();
+    })
     .execute();
   await tx.insertInto("capability_stat").values({ org: scope.org, record_id: id }).execute();
-  const created = await findCapabilityBySource(tx, asker, wanted.sourceHash);
+  const created = await findCapabilityById(tx, scope, { id });
   if (created === undefined) throw new Error(`capability ${id} was inserted but cannot be read`);
   return created;
 }

@@ -59,6 +59,8 @@ export interface PreparedSource {
   readonly toolsUsed: readonly string[];
   /** Names of the capabilities it calls. */
   readonly calls: readonly string[];
+  /** Left out where only the text identifies the program. */
+  readonly behaviourKey?: string;
   /** Left out for an unsigned program. */
   readonly signature?: string;
 }

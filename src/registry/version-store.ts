@@ -25,6 +25,7 @@ export async function writeVersion(tx: Tx, { org }: Scope, row: NewVersionRow): 
       code_snippet: source.type === "code" ? source.code : null,
       source: source.type === "code" ? null : JSON.stringify(source),
       source_hash: row.sourceHash,
+      behaviour_key: row.behaviourKey ?? null,
       structure: JSON.stringify(row.structure),
       parameters_schema: JSON.stringify(row.parameters),
       tools_used: [...row.toolsUsed],
@@ -111,10 +112,10 @@ export async function copyVersion(
 ): Promise<string> {
   const { rows } = await sql<{ source_hash: string }>`
     INSERT INTO capability_versions (org, record_id, version, version_tag, source_kind, code_snippet, source, source_hash,
-      structure, parameters_schema, tools_used, change_summary, signature, created_by)
+      behaviour_key, structure, parameters_schema, tools_used, change_summary, signature, created_by)
     SELECT ${to.org}, ${to.id}, ${version},
       coalesce(${versionTag ?? null}, CASE source_kind WHEN 'server' THEN version_tag END), source_kind, code_snippet, source, source_hash,
-      structure, parameters_schema, tools_used, ${changeSummary ?? null}, signature, ${by}
+      behaviour_key, structure, parameters_schema, tools_used, ${changeSummary ?? null}, signature, ${by}
     FROM capability_versions WHERE org = ${from.org} AND record_id = ${from.id} AND version = ${from.version}
     RETURNING source_hash`.execute(tx);
   const [row] = rows;

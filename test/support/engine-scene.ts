@@ -86,6 +86,7 @@ export async function createEngineScene(
     db,
     registry,
     programs,
+    analysed,
     sandbox,
     tools,
     permissions,

@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
-import { findBehaviour } from "./behaviour.ts";
+import { analyseProgram } from "../analyse-program.ts";
 
 const catalogue = { findTool: () => undefined };
 
 function keyOf(program: string): string | undefined {
-  return findBehaviour(program, catalogue)?.key;
-}
-
-function textOf(program: string): string | undefined {
-  return findBehaviour(program, catalogue)?.text;
+  const outcome = analyseProgram(program, catalogue);
+  return outcome.kind === "program" ? outcome.program.behaviour?.key : undefined;
 }
 
 /** Programs of a group do the same, in other words and with other values. */
@@ -60,9 +57,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each(Object.entries(GROUPS))("%s: all spellings have one key", (_, programs) => {
-  const texts = programs.map(textOf);
-  expect(texts).toEqual(programs.map(() => texts[0]));
-  expect(texts[0]).toBeTypeOf("string");
+  const keys = programs.map(keyOf);
+  expect(keys).toEqual(programs.map(() => keys[0]));
+  expect(keys[0]).toBeTypeOf("string");
 });
 
 test("different behaviours have different keys", () => {
@@ -163,8 +160,8 @@ const PAIRS: readonly (readonly [string, string, string])[] = [
 ];
 
 test.each(PAIRS)("%s is another behaviour", (_, one, other) => {
-  expect(textOf(one)).toBeTypeOf("string");
-  expect(textOf(one)).not.toBe(textOf(other));
+  expect(keyOf(one)).toBeTypeOf("string");
+  expect(keyOf(one)).not.toBe(keyOf(other));
 });
 
 test.each([

@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import type { JsonValue } from "../../base/json.ts";
-import { findFreeNames } from "../free-names.ts";
-import { parseProgram } from "../parse-program.ts";
-import { Scopes } from "../scopes.ts";
-import type { ToolCatalogue } from "../structure.ts";
-import { traverse } from "../syntax-tree.ts";
-import { ValueFlow } from "../value-flow.ts";
+import type { Node } from "../syntax-tree.ts";
 import { writeCanonical } from "./canonical-text.ts";
-import { evaluate, type EvaluatedProgram } from "./evaluate.ts";
+import { evaluate, type EvaluatedProgram, type ProgramParts } from "./evaluate.ts";
 import type { Lifted } from "./lift-arguments.ts";
 import { type Effect, UnknownConstruct } from "./term.ts";
 import { innerSteps } from "./steps.ts";
@@ -26,25 +21,16 @@ export interface Behaviour {
 }
 
 /** Finds what a program does; undefined where it calls no tool or has a construct that the canonical form does not know. */
-export function findBehaviour(program: string, catalogue: ToolCatalogue): Behaviour | undefined {
-  const outcome = parseProgram(program);
-  if (outcome.kind === "problem") return undefined;
-  const { root, body } = outcome.program;
-  const scopes = new Scopes();
-  traverse(root, [scopes]);
-  scopes.finish();
-  const { parameters: implicitParameters } = findFreeNames(scopes);
-  const values = new ValueFlow(scopes, catalogue);
-  values.run(implicitParameters);
+export function findBehaviour(body: readonly Node[], parts: ProgramParts): Behaviour | undefined {
   try {
-    const evaluated = evaluate(body, { scopes, sites: values.sites, implicitParameters });
+    const evaluated = evaluate(body, parts);
     if (!evaluated.effects.some(hasCall)) return undefined;
     const text = writeCanonical(evaluated.effects, linkedValues(evaluated.lifted));
     return {
       key: createHash("sha256").update(`${VERSION}\n${text}`).digest("hex"),
       text,
       evaluated,
-      hidesArgs: scopes.isDeclared("args"),
+      hidesArgs: parts.scopes.isDeclared("args"),
     };
   } catch (error) {
     if (error instanceof UnknownConstruct) return undefined;

@@ -4,7 +4,7 @@ import { findIteration } from "../iteration.ts";
 import type { Scopes } from "../scopes.ts";
 import { type FunctionNode, isFunction, isMember, methodOf, type Node, type NodeOf } from "../syntax-tree.ts";
 import type { Site } from "../values.ts";
-import { type Lifted, liftArgument } from "./lift-arguments.ts";
+import { liftArgument, type Place } from "./lift-arguments.ts";
 import { outsideList } from "./members.ts";
 import { MUTATING_METHODS, PURE_GLOBALS, PURE_METHODS } from "./pure.ts";
 import { type CallEffect, type LoopEffect, operation, type Term, UNDEFINED, UnknownConstruct } from "./term.ts";
@@ -28,7 +28,9 @@ interface CallParts {
 
 /** Evaluates calls: of tools, of local functions, of methods that run through a list, and of everything else. */
 export class Calls {
-  readonly lifted: Lifted[] = [];
+  readonly places: Place[] = [];
+  /** The called tools and capabilities, in the order of the program. */
+  readonly targets: string[] = [];
   readonly #scopes: Scopes;
   readonly #sites: ReadonlyMap<Node, Site>;
   readonly #trace: Trace;
@@ -66,7 +68,9 @@ export class Calls {
 
   #emitCall({ kind, name = "", tool }: Site, given: readonly Term[]): Term {
     const target = kind === "task" ? name : `capability ${name}`;
-    const args = given.map((term) => liftArgument(term, { target, path: [], schema: tool?.inputSchema }, this.lifted));
+    const role = { call: this.targets.length, target, path: [], schema: tool?.inputSchema };
+    this.targets.push(target);
+    const args = given.map((term) => liftArgument(term, role, this.places));
     const call: CallEffect = { kind: "call", target, args };
     this.#trace.emit(call);
     return { kind: "result", of: call };

@@ -13,30 +13,23 @@ import {
 } from "../syntax-tree.ts";
 import type { Site } from "../values.ts";
 import { Calls, type Evaluation } from "./calls.ts";
-import type { Lifted } from "./lift-arguments.ts";
-import { ARGS, asText, concatenation, isText, memberOf, outsideList } from "./members.ts";
+import { type Lifted, type Place, toLifted } from "./lift-arguments.ts";
+import { ARGS, asText, concatenation, isText, memberOf, outsideList, parameterHole } from "./members.ts";
 import { CONSTRUCTORS } from "./pure.ts";
 import { declared, hasJump, hasReturn, statementsOf } from "./statements.ts";
-import {
-  type Effect,
-  HOLE,
-  type ObjectEntry,
-  operation,
-  sizeOf,
-  type Term,
-  UNDEFINED,
-  UnknownConstruct,
-} from "./term.ts";
+import { type Effect, type ObjectEntry, operation, sizeOf, type Term, UNDEFINED, UnknownConstruct } from "./term.ts";
 import { Trace } from "./trace.ts";
 
 export interface EvaluatedProgram {
   readonly effects: readonly Effect[];
+  readonly targets: readonly string[];
+  readonly places: readonly Place[];
   readonly lifted: readonly Lifted[];
   /** All literals that were read, in the order of evaluation. */
   readonly literals: readonly Extract<Term, { kind: "literal" }>[];
 }
 
-interface ProgramParts {
+export interface ProgramParts {
   readonly scopes: Scopes;
   readonly sites: ReadonlyMap<Node, Site>;
   readonly implicitParameters: readonly string[];
@@ -45,6 +38,7 @@ interface ProgramParts {
 /** Bounds the work on a hostile program. */
 const MOST_TERMS = 5_000;
 const MOST_INLINED = 8;
+const DEEPEST = 250;
 
 /**
  * Evaluates a program symbolically to its steps in the order in which they run. Constants are replaced by their values
@@ -62,6 +56,7 @@ class Evaluator implements Evaluation {
   readonly #literals: Extract<Term, { kind: "literal" }>[] = [];
   readonly #inlining: FunctionNode[] = [];
   #terms = 0;
+  #nesting = 0;
 
   constructor(parts: ProgramParts) {
     this.#parts = parts;
@@ -73,7 +68,9 @@ class Evaluator implements Evaluation {
 
   run(body: readonly Node[]): EvaluatedProgram {
     for (const statement of body) this.#execute(statement);
-    return { effects: this.#trace.effects, lifted: this.#calls.lifted, literals: this.#literals };
+    const { targets, places } = this.#calls;
+    const lifted = places.flatMap(toLifted);
+    return { effects: this.#trace.effects, targets, places, lifted, literals: this.#literals };
   }
 
   // Statements
@@ -234,7 +231,10 @@ class Evaluator implements Evaluation {
     if (this.#terms > MOST_TERMS) throw new UnknownConstruct("too large");
     const handler = handlerOf(this.#expressions, node);
     if (handler === undefined) throw new UnknownConstruct(node.type);
+    this.#nesting += 1;
+    if (this.#nesting > DEEPEST) throw new UnknownConstruct("too deep");
     const term = handler(node);
+    this.#nesting -= 1;
     if (sizeOf(term) > MOST_TERMS) throw new UnknownConstruct("too large");
     return term;
   }
@@ -292,7 +292,7 @@ class Evaluator implements Evaluation {
   #name(node: NodeOf<"Identifier">): Term {
     const binding = bindingOf(node);
     if (binding === undefined) {
-      if (this.#parts.implicitParameters.includes(node.name)) return HOLE;
+      if (this.#parts.implicitParameters.includes(node.name)) return parameterHole(node.name);
       return node.name === "undefined" ? UNDEFINED : operation(`global ${node.name}`);
     }
     return (

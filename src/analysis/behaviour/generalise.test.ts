@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { JsonSchema, JsonValue } from "../../base/json.ts";
 import { analyseProgram } from "../analyse-program.ts";
 import type { ToolCatalogue, ToolFacts } from "../structure.ts";
-import { findBehaviour } from "./behaviour.ts";
-import { generalise, type GeneralisedProgram } from "./generalise.ts";
+import type { BehaviourFacts, LiftedParameter } from "./behaviour-facts.ts";
+import { writeGeneralised } from "./generalise.ts";
 
 const ORDER_SCHEMA: JsonSchema = {
   type: "object",
@@ -17,10 +17,20 @@ const catalogue: ToolCatalogue = {
   }),
 };
 
-function lift(program: string, taken: readonly string[] = []): GeneralisedProgram {
-  const found = generalise(program, catalogue, taken);
-  if (found === undefined) throw new Error(`no behaviour: ${program}`);
-  return found;
+interface GeneralisedProgram {
+  readonly code: string;
+  readonly parameters: readonly LiftedParameter[];
+}
+
+function behaviourOf(program: string): BehaviourFacts | undefined {
+  const outcome = analyseProgram(program, catalogue);
+  return outcome.kind === "program" ? outcome.program.behaviour : undefined;
+}
+
+function lift(program: string, isDefault: (parameter: LiftedParameter) => boolean = () => false): GeneralisedProgram {
+  const { lifted } = behaviourOf(program) ?? {};
+  if (lifted === undefined) throw new Error(`no behaviour: ${program}`);
+  return { code: writeGeneralised(program, lifted, isDefault), parameters: lifted };
 }
 
 function valuesOf({ parameters }: GeneralisedProgram): Record<string, JsonValue> {
@@ -30,7 +40,7 @@ function valuesOf({ parameters }: GeneralisedProgram): Record<string, JsonValue>
 test("a literal becomes a parameter with the tool's name and schema", () => {
   const found = lift(`return await mcp.shop.get_order({ order_id: "#W1", limit: 5 });`);
   expect(found.code).toBe(`return await mcp.shop.get_order({ order_id: args.order_id, limit: args.limit });`);
-  expect(found.parameters).toEqual([
+  expect(found.parameters.map(({ ranges: _ranges, ...rest }) => rest)).toEqual([
     {
       name: "order_id",
       schema: { type: "string", pattern: "^#W" },
@@ -138,8 +148,16 @@ test.each<[string, string, string, Record<string, JsonValue>]>([
 });
 
 test("names of parameters that exist are left to them", () => {
-  expect(lift(`await mcp.s.get({ id: "a1", of: args.id });`, ["id"]).code).toBe(
+  expect(lift(`await mcp.s.get({ id: "a1", of: args.id });`).code).toBe(
     `await mcp.s.get({ id: args.get_id, of: args.id });`,
+  );
+});
+
+test("a default keeps its literal, in parentheses where it needs them", () => {
+  const keep = (program: string): string => lift(program, () => true).code;
+  expect(keep(`await mcp.s.get({ path: "/a" });`)).toBe(`await mcp.s.get({ path: args.path ?? "/a" });`);
+  expect(keep(`await mcp.s.get({ path: "/a".trim() });`)).toBe(
+    `await mcp.s.get({ path: (args.path ?? "/a").trim() });`,
   );
 });
 
@@ -203,13 +221,15 @@ test("every program of the corpus does the same when its literals are arguments"
   let generalised = 0;
   for (const file of corpus) {
     const program = readFileSync(file, "utf8");
-    const analysed = analyseProgram(program, catalogue);
-    const own = analysed.kind === "program" ? Object.keys(analysed.program.parameters["properties"] ?? {}) : [];
-    const found = generalise(program, catalogue, own);
-    if (found === undefined || found.parameters.length === 0) continue;
+    const behaviour = behaviourOf(program);
+    if (behaviour === undefined || behaviour.lifted.length === 0) continue;
     generalised += 1;
-    expect([file, findBehaviour(found.code, catalogue)?.key]).toEqual([file, found.key]);
-    expect([file, await record(found.code, valuesOf(found))]).toEqual([file, await record(program, {})]);
+    const expected = await record(program, {});
+    for (const isDefault of [false, true]) {
+      const found = lift(program, () => isDefault);
+      expect([file, behaviourOf(found.code)?.key]).toEqual([file, behaviour.key]);
+      expect([file, await record(found.code, isDefault ? {} : valuesOf(found))]).toEqual([file, expected]);
+    }
   }
   expect(generalised).toBeGreaterThan(20);
 });

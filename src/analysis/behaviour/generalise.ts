@@ -2,45 +2,36 @@ import type { JsonSchema, JsonValue } from "../../base/json.ts";
 import { canonical } from "../../base/canonical.ts";
 import { parseToolId } from "../../catalogue/tool-id.ts";
 import { WRAPPER_START } from "../source-text.ts";
-import type { ToolCatalogue } from "../structure.ts";
 import type { Node } from "../syntax-tree.ts";
 import { TextEdits } from "../text-edits.ts";
-import { type Behaviour, findBehaviour, linkedValues } from "./behaviour.ts";
+import { type Behaviour, linkedValues } from "./behaviour.ts";
+import type { LiftedParameter, LiteralRange } from "./behaviour-facts.ts";
 import type { Lifted } from "./lift-arguments.ts";
 
-/** A parameter that stood as a literal in the program. */
-interface LiftedParameter {
-  readonly name: string;
-  /** From the tool's schema where it has one for the argument, else from the value. */
-  readonly schema: JsonSchema;
-  readonly value: JsonValue;
-  /** The tools that get it, with the path of the argument. */
-  readonly uses: readonly { readonly target: string; readonly path: readonly string[] }[];
+/** Lifts the literals that reach a tool to parameters; `taken` are the names that the program's own parameters have. */
+export function liftParameters(behaviour: Behaviour, taken: readonly string[]): LiftedParameter[] {
+  if (behaviour.hidesArgs) return [];
+  const drafts = nameParameters(groupByOrigin(behaviour.evaluated.lifted), taken);
+  const ranges = findRanges(behaviour, drafts);
+  return drafts.map((draft) => describe(draft, ranges.get(draft) ?? []));
 }
 
-export interface GeneralisedProgram {
-  readonly key: string;
-  /** The program with `args.<name>` in place of each literal that a tool gets. */
-  readonly code: string;
-  /** Empty for a program without such literals. */
-  readonly parameters: readonly LiftedParameter[];
-}
-
-/**
- * Lifts the literals that reach a tool to parameters. Undefined for a program without a behaviour key; `taken` are the
- * names of parameters that the program has already.
- */
-export function generalise(
+/** Puts parameters in place of their literals, which stay as defaults where `isDefault` says so. */
+export function writeGeneralised(
   program: string,
-  catalogue: ToolCatalogue,
-  taken: readonly string[],
-): GeneralisedProgram | undefined {
-  const behaviour = findBehaviour(program, catalogue);
-  if (behaviour === undefined) return undefined;
-  const { key } = behaviour;
-  if (behaviour.hidesArgs) return { key, code: program, parameters: [] };
-  const parameters = nameParameters(groupByOrigin(behaviour.evaluated.lifted), taken);
-  return { key, code: replaceLiterals(program, behaviour, parameters), parameters: parameters.map(describe) };
+  parameters: readonly LiftedParameter[],
+  isDefault: (parameter: LiftedParameter) => boolean,
+): string {
+  const edits = new TextEdits();
+  for (const parameter of parameters) {
+    const keeps = isDefault(parameter);
+    for (const { start, end, bare } of parameter.ranges) {
+      const read = `args.${parameter.name}`;
+      const text = keeps ? `${read} ?? ${program.slice(start, end)}` : read;
+      edits.replace(start, end, keeps && !bare ? `(${text})` : text);
+    }
+  }
+  return edits.apply(program).text;
 }
 
 interface Draft {
@@ -110,28 +101,38 @@ function toIdentifier(text: string): string {
   return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
 }
 
-/** Puts the parameters into the text, also where the program repeats one of their values. */
-function replaceLiterals(program: string, { evaluated }: Behaviour, drafts: readonly Draft[]): string {
-  const edits = new TextEdits();
-  const replaced = new Set<Node>();
-  const replace = (node: Node, name: string): void => {
-    if (replaced.has(node)) return;
-    replaced.add(node);
-    edits.replace(node.start - WRAPPER_START.length, node.end - WRAPPER_START.length, `args.${name}`);
-  };
-  for (const { name, uses } of drafts) for (const { origin } of uses) replace(origin, name);
+/** Finds the literals of each parameter, also where the program repeats one of their values. */
+function findRanges({ evaluated }: Behaviour, drafts: readonly Draft[]): ReadonlyMap<Draft, readonly LiteralRange[]> {
+  const owners = new Map<Node, Draft>();
+  const own = (node: Node, draft: Draft): void => void (owners.has(node) || owners.set(node, draft));
+  for (const draft of drafts) for (const { origin } of draft.uses) own(origin, draft);
   const linked = linkedValues(evaluated.lifted);
   for (const { value, origin } of evaluated.literals) {
     const same = linked.has(value) ? drafts.find((draft) => draft.value === value) : undefined;
-    if (same !== undefined) replace(origin, same.name);
+    if (same !== undefined) own(origin, same);
   }
-  return edits.apply(program).text;
+  const groups = Map.groupBy(owners, ([, draft]) => draft);
+  return new Map([...groups].map(([draft, group]) => [draft, group.map(([node]) => toRange(node))]));
 }
 
-function describe({ name, value, uses }: Draft): LiftedParameter {
+function toRange(node: Node): LiteralRange {
+  const [start, end] = [node.start - WRAPPER_START.length, node.end - WRAPPER_START.length];
+  return { start, end, bare: node.parent !== null && BARE_PARENTS.has(node.parent?.type ?? "") };
+}
+
+/** Below these an expression needs no parentheses. */
+const BARE_PARENTS: ReadonlySet<string> = new Set([
+  "Property",
+  "CallExpression",
+  "VariableDeclarator",
+  "ArrayExpression",
+  "ReturnStatement",
+]);
+
+function describe({ name, value, uses }: Draft, ranges: readonly LiteralRange[]): LiftedParameter {
   const stated = uses.find(({ schema }) => schema !== undefined);
   const schema = stated?.schema === undefined ? schemaOf(value) : stated.each ? toList(stated.schema) : stated.schema;
-  return { name, schema, value, uses: uses.map(({ target, path }) => ({ target, path })) };
+  return { name, schema, value, ranges, uses: uses.map(({ target, path }) => ({ target, path })) };
 }
 
 function toList(items: JsonSchema): JsonSchema {

@@ -1,24 +1,28 @@
 import { isObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import type { Node } from "../syntax-tree.ts";
-import { HOLE, type LiteralList, literalValue, operation, partsOf, type Term } from "./term.ts";
+import { HOLE, type LiteralList, literalValue, operation, type ParameterPart, partsOf, type Term } from "./term.ts";
 
 /** The parameters of the program as a whole. */
 export const ARGS = operation("args");
 
 /** The item of a list that is written out in the program or comes from outside. */
 export function outsideList(over: Term): Term | undefined {
-  if (over.kind === "hole") return over;
+  if (over.kind === "hole") return over.parameter === undefined ? over : toItem(over.parameter);
   const literal = literalValue(over);
   if (literal === undefined || !Array.isArray(literal.value)) return undefined;
   const value = literal.value as readonly JsonValue[];
-  return { kind: "hole", list: { origin: literal.origin, value, parts: value } };
+  return { kind: "hole", list: { origin: literal.origin, value, parts: value, path: [] } };
+}
+
+function toItem(parameter: ParameterPart): Term {
+  // Lists of lists are bound as a whole.
+  return parameter.item === undefined ? { kind: "hole", parameter: { ...parameter, item: [] } } : HOLE;
 }
 
 export function memberOf(object: Term, key: string): Term {
   // A member of a parameter is a parameter.
-  if (object === ARGS) return HOLE;
-  if (object.kind === "hole")
-    return object.list === undefined ? object : { kind: "hole", list: pick(object.list, key) };
+  if (object === ARGS) return parameterHole(key);
+  if (object.kind === "hole") return memberOfHole(object, key);
   if (object.kind === "object") {
     const entry = object.entries.findLast((each) => each.key === key || each.key === undefined);
     if (entry?.key === key) return entry.value;
@@ -31,8 +35,24 @@ export function memberOf(object: Term, key: string): Term {
   return operation(`.${key}`, object);
 }
 
-function pick({ origin, value, parts }: LiteralList, key: string): LiteralList {
-  return { origin, value, parts: parts.map((part) => (isObject(part) ? (part as JsonObject)[key] : undefined)) };
+export function parameterHole(name: string): Term {
+  return { kind: "hole", parameter: { path: [name] } };
+}
+
+function memberOfHole(hole: Extract<Term, { kind: "hole" }>, key: string): Term {
+  const { list, parameter } = hole;
+  if (list !== undefined) return { kind: "hole", list: pick(list, key) };
+  if (parameter === undefined) return hole;
+  const { path, item } = parameter;
+  return {
+    kind: "hole",
+    parameter: item === undefined ? { path: [...path, key] } : { path, item: [...item, key] },
+  };
+}
+
+function pick({ origin, value, parts, path }: LiteralList, key: string): LiteralList {
+  const picked = parts.map((part) => (isObject(part) ? (part as JsonObject)[key] : undefined));
+  return { origin, value, parts: picked, path: [...path, key] };
 }
 
 export function isText(term: Term): boolean {

@@ -6,7 +6,7 @@ export type Term =
   /** Written in the program; `origin` is the expression that has the value. */
   | { readonly kind: "literal"; readonly value: JsonValue; readonly origin: Node }
   /** Comes from outside: a parameter, or a literal in its place. */
-  | { readonly kind: "hole"; readonly list?: LiteralList }
+  | { readonly kind: "hole"; readonly list?: LiteralList; readonly parameter?: ParameterPart }
   | { readonly kind: "result"; readonly of: CallEffect | LoopEffect }
   /** The element that an iteration or callback is at; `depth` distinguishes nested ones. */
   | { readonly kind: "item"; readonly depth: number; readonly index: number }
@@ -21,8 +21,16 @@ export type Term =
 export interface LiteralList {
   readonly origin: Node;
   readonly value: readonly JsonValue[];
-  /** The part of each item that the hole stands for. */
+  /** The part of each item that the hole stands for, and where it is in the item. */
   readonly parts: readonly (JsonValue | undefined)[];
+  readonly path: readonly string[];
+}
+
+/** A part of `args`. */
+export interface ParameterPart {
+  readonly path: readonly string[];
+  /** Set for a list that is run through: where the part is in each item. */
+  readonly item?: readonly string[];
 }
 
 /** An entry without a key spreads its value. */

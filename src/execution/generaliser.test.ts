@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { engines, openTestDatabase } from "../../test/support/databases.ts";
+import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
+import type { RunAnswer } from "../contract/execute.ts";
+import type { DatabaseClient } from "../db/client.ts";
+import type { ProcessSandbox } from "../sandbox/sandbox.ts";
+import { findCapabilityById } from "../registry/capability-store.ts";
+import { findRun } from "./run-store.ts";
+
+let sandbox: ProcessSandbox;
+beforeAll(() => {
+  sandbox = createTestSandbox();
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+describe.each(engines)("a successful run on %s", (kind) => {
+  let client: DatabaseClient;
+  let scene: EngineScene;
+  beforeAll(async () => {
+    client = await openTestDatabase(kind);
+    scene = await createEngineScene(client, sandbox);
+  });
+  afterAll(() => client[Symbol.asyncDispose]());
+
+  async function codeOf({ capabilityId: id = "", version = 1 }: RunAnswer): Promise<string> {
+    const found = await findCapabilityById(client.db, scope, { id, version });
+    return found?.source.type === "code" ? found.source.code : "";
+  }
+
+  async function countRecords(): Promise<number> {
+    const rows = await client.db
+      .selectFrom("capability_records")
+      .select("id")
+      .where("deleted_at", "is", null)
+      .execute();
+    return rows.length;
+  }
+
+  test("is kept with its literals as parameters", async () => {
+    const first = await scene.run(`return await mcp.kv.get({ key: "a1" });`);
+    expect(first).toMatchObject({
+      status: "success",
+      result: { value: "a1" },
+      parameters: [{ name: "key", required: true }],
+    });
+    expect(await codeOf(first)).toBe("return await mcp.kv.get({ key: args.key });");
+  });
+
+  test("joins the capability that does the same, whatever its words", async () => {
+    const first = await scene.run(`return await mcp.kv.get({ key: "a1" });`);
+    const before = await countRecords();
+    for (const code of [
+      `return await mcp.kv.get({ key: "b2" });`,
+      `const key = 'c3';\nconst found = await mcp.kv.get({ key }); console.log(found);\nreturn found;`,
+      `const { value } = await mcp.kv["get"]({ "key": "d4" }); return { value };`,
+    ]) {
+      const again = await scene.run(code);
+      expect(again).toMatchObject({ status: "success", capabilityId: first.capabilityId });
+    }
+    expect(await countRecords()).toBe(before);
+  });
+
+  test("stays a capability of its own where the stored program does something else", async () => {
+    const first = await scene.run(`const a = await mcp.kv.get({ key: "x1" }); return { first: a.value };`);
+    // the same calls, another computation
+    const other = await scene.run(`const a = await mcp.kv.get({ key: "x1" }); return a.value + "!";`);
+    expect(other).toMatchObject({ status: "success", result: "x1!" });
+    expect(other.capabilityId).not.toBe(first.capabilityId);
+  });
+
+  test("counts for the capability it joined, and leaves its text with the run", async () => {
+    const joined = await scene.run(`/* mine */ return await mcp.kv.get({ key: "counted9" });`);
+    const run = await findRun(client.db, scope, joined.workflowId ?? "");
+    expect(run?.recordId).toBe(joined.capabilityId);
+    expect(run?.options.text).toContain("counted9");
+  });
+
+  test("with a password is kept without it", async () => {
+    const secret = "hunter2 and more";
+    const answer = await scene.run(`return (await mcp.kv.get({ key: "p1", password: "${secret}" })).value;`);
+    expect(answer).toMatchObject({ status: "success", warnings: [] });
+    const found = await findCapabilityById(client.db, scope, { id: answer.capabilityId ?? "" });
+    expect(found?.source).toMatchObject({ code: expect.stringContaining("password: args.password") as string });
+    expect(JSON.stringify(found)).not.toContain(secret);
+  });
+
+  test("of a program that is named keeps its values as defaults where it only reads", async () => {
+    const named = await scene.run(`return await mcp.kv.get({ key: "own7" });`, { naming: { name: "kv:own" } });
+    expect(named).toMatchObject({ capabilityName: "kv:own", parameters: [{ name: "key", required: false }] });
+    expect(await codeOf(named)).toBe(`return await mcp.kv.get({ key: args.key ?? "own7" });`);
+    expect(await scene.run("", { kind: "capability", capability: "kv:own" })).toMatchObject({
+      result: { value: "own7" },
+    });
+  });
+});
