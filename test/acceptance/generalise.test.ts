@@ -9,9 +9,7 @@ import { connectClient } from "../support/mcp-client.ts";
 import { runJson, runPml } from "../support/pml.ts";
 import { servers } from "../support/upstream-servers.ts";
 
-interface Listed {
-  readonly records: readonly { readonly usage_count: number }[];
-}
+type Listed = readonly { readonly usage_count: number }[];
 
 interface Details {
   readonly source: { readonly code?: string };
@@ -63,7 +61,7 @@ describe("programs as agents write them", () => {
     expect(runs.map(({ status }) => status)).toEqual(SPELLINGS.map(() => "success"));
     expect(new Set(runs.map(({ capabilityId }) => capabilityId)).size).toBe(1);
     expect(runs[0]?.parameters).toEqual([{ name: "key", type: "string", required: true }]);
-    const { records } = await runJson<Listed>(["list"], { home: home.path });
+    const records = await runJson<Listed>(["list"], { home: home.path });
     expect(records.map((each) => each.usage_count)).toEqual([SPELLINGS.length]);
     // Each program ran once and was replayed without reaching the server.
     expect(calls()).toEqual(SPELLINGS.map((_, index) => `add B-10${index}`));
