@@ -280,7 +280,8 @@ export class Programs {
 
   /** A program in other words that may do the same; whether it does is known after the run. */
   async #nominate(asker: Asker, { behaviourKey }: PreparedSource): Promise<Capability | undefined> {
-    if (behaviourKey === undefined) return undefined;
+    // Where names are required, a program that might turn out to be new needs one.
+    if (behaviourKey === undefined || this.#options.naming().required) return undefined;
     const [nominee] = await findNominees(this.#options.db, asker, behaviourKey);
     return nominee;
   }
