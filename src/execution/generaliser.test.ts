@@ -60,6 +60,24 @@ describe.each(engines)("a successful run on %s", (kind) => {
     expect(await countRecords()).toBe(before);
   });
 
+  test("that returns more becomes the next version, once it does what the earlier runs did", async () => {
+    const write = (key: string, result: string): string =>
+      `const a = await mcp.kv.get({ key: "${key}1" }); const b = await mcp.kv.get({ key: "${key}2", of: a.value }); return ${result};`;
+    const part = await scene.run(write("w", "b.value"));
+    const whole = await scene.run(write("x", "{ a, b }"));
+    expect(whole).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });
+    const again = await scene.run(write("y", "a.value"));
+    expect(again).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });
+  });
+
+  test("over several items becomes the next version of the program for one", async () => {
+    const one = await scene.run(`await mcp.kv.get({ key: "s1", of: "t1" }); return "done";`);
+    const loop = `for (const key of ["s2", "s3"]) await mcp.kv.get({ key, of: "t2" }); return "done";`;
+    expect(await scene.run(loop)).toMatchObject({ capabilityId: one.capabilityId, version: 2 });
+    const unrolled = `await mcp.kv.get({ key: "s4", of: "t3" }); await mcp.kv.get({ key: "s5", of: "t3" }); return "done";`;
+    expect(await scene.run(unrolled)).toMatchObject({ capabilityId: one.capabilityId, version: 2 });
+  });
+
   test("stays a capability of its own where the stored program does something else", async () => {
     const first = await scene.run(`const a = await mcp.kv.get({ key: "x1" }); return { first: a.value };`);
     // the same calls, another computation
@@ -73,6 +91,7 @@ describe.each(engines)("a successful run on %s", (kind) => {
     const run = await findRun(client.db, scope, joined.workflowId ?? "");
     expect(run?.recordId).toBe(joined.capabilityId);
     expect(run?.options.text).toContain("counted9");
+    expect(run?.args).toEqual({ key: "counted9" });
   });
 
   test("with a password is kept without it", async () => {

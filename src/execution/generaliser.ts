@@ -9,7 +9,11 @@ import type { Db, Tx } from "../db/client.ts";
 import type { PermissionSet } from "../permissions/effect.ts";
 import { dropDraft, findNominees, joinGroups } from "../registry/behaviour-store.ts";
 import type { Capability, PreparedSource } from "../registry/capability.ts";
-import { insertCapability } from "../registry/capability-store.ts";
+import { findCapabilityById, insertCapability } from "../registry/capability-store.ts";
+import { addVersion } from "../registry/change-versions.ts";
+import { mayChange } from "../registry/find-record.ts";
+import { isUnnamed } from "../registry/fqdn.ts";
+import { findRecord } from "../registry/resolve-store.ts";
 import { setSource } from "../registry/version-store.ts";
 import type { AnalysedPrograms } from "./analysed-programs.ts";
 import { containsValue } from "./contains-value.ts";
@@ -17,7 +21,8 @@ import { type DefaultContext, isDefault } from "./default-values.ts";
 import type { JournalEntry } from "./journal.ts";
 import { isProvisional, type Runnable } from "./programs.ts";
 import { type RecordedRun, type ReplayParts, replayRecorded } from "./replay-recorded.ts";
-import type { Run } from "./run-store.ts";
+import { listRuns, readJournal, type Run } from "./run-store.ts";
+import { syntheticExample } from "./synthetic-example.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
 export interface GeneraliserOptions extends ReplayParts {
@@ -39,10 +44,23 @@ export interface SucceededRun {
 export interface SettledRun {
   readonly capability: Capability;
   readonly structure: Runnable["structure"];
+  /** The run's values, as arguments of the capability. */
+  readonly args: JsonObject;
   readonly trace: Pick<Trace, "path" | "decisions">;
   /** A draft that is not needed any more. */
   readonly leftover: string | undefined;
 }
+
+/** A program with parameters that does what the run did. */
+interface ProvenProgram {
+  readonly program: AnalysedProgram;
+  readonly source: PreparedSource;
+  readonly args: JsonObject;
+  readonly trace: Trace;
+}
+
+/** A capability with more runs stays as it is: proving a new version on all of them would take too long. */
+const MOST_PROVEN = 30;
 
 /** What is known about the run and its program while its capability is looked for. */
 interface Candidate extends SucceededRun {
@@ -83,33 +101,37 @@ export class Generaliser {
   }
 
   async #settle(candidate: Candidate): Promise<SettledRun | undefined> {
-    const { run, runnable } = candidate;
-    const joined = run.options.naming === undefined ? await this.#join(candidate) : undefined;
+    const { run, runnable, behaviour } = candidate;
+    const isNamed = run.options.naming !== undefined;
+    const nominees = isNamed ? [] : await findNominees(this.#options.db, run, behaviour.key);
+    const joined = await this.#join(candidate, nominees);
     if (joined !== undefined) return joined;
-    const generalised = await this.#generalise(candidate);
-    if (generalised !== undefined) return generalised;
+    const proven = await this.#prove(candidate);
+    if (proven !== undefined)
+      return (await this.#replace(candidate, nominees, proven)) ?? (await this.#keep(candidate, proven));
     return runnable.capability.state === "draft" ? this.#group(candidate) : this.#keepLiteral(candidate);
   }
 
   /** Looks for a known capability that does the same with the run's values. */
-  async #join(candidate: Candidate): Promise<SettledRun | undefined> {
+  async #join(candidate: Candidate, nominees: readonly Capability[]): Promise<SettledRun | undefined> {
     const { run, behaviour, value, recorded } = candidate;
     const { db, analysed } = this.#options;
-    for (const nominee of await findNominees(db, run, behaviour.key)) {
+    for (const nominee of nominees) {
       if (nominee.source.type !== "code") continue;
       const program = await analysed.analyse(nominee.source.code);
       const args =
         program.behaviour && bindArguments(program.behaviour.calls, { calls: behaviour.calls, args: run.args });
-      const replayed = args && (await replayRecorded(this.#options, { program, args }, recorded));
+      if (args === undefined) continue;
+      const replayed = await replayRecorded(this.#options, { program, args }, recorded);
       if (replayed === undefined || !containsValue(replayed.value, value)) continue;
       await db.transaction().execute((tx) => linkText(tx, candidate, nominee));
-      return toSettled(candidate, nominee, replayed.trace);
+      return toSettled(candidate, nominee, { args, trace: replayed.trace });
     }
     return undefined;
   }
 
-  /** Keeps the program with its literals as parameters, once that is proven to do the same. */
-  async #generalise(candidate: Candidate): Promise<SettledRun | undefined> {
+  /** Writes the program with its literals as parameters, and proves that it does the same. */
+  async #prove(candidate: Candidate): Promise<ProvenProgram | undefined> {
     const { run, runnable, behaviour, value, recorded } = candidate;
     const { analysed } = this.#options;
     const { lifted } = behaviour;
@@ -123,16 +145,73 @@ export class Generaliser {
     if (replayed === undefined || !isDeepStrictEqual(replayed.value, value)) return undefined;
     const described = await analysed.describe(code);
     const parameters = describeParameters(described.parameters, lifted, context);
-    const capability = await this.#insert(candidate, analysed.sign({ ...described, parameters }));
-    return toSettled(candidate, capability, replayed.trace);
+    const source = analysed.sign({ ...described, parameters, behaviourKey: behaviour.key });
+    return { program, source, args, trace: replayed.trace };
+  }
+
+  /**
+   * Makes the program the next version of a capability without a name that gives less, if it does what all of its runs
+   * did: it may return more of the same results, or take several where the other takes one.
+   */
+  async #replace(
+    candidate: Candidate,
+    nominees: readonly Capability[],
+    proven: ProvenProgram,
+  ): Promise<SettledRun | undefined> {
+    const { run } = candidate;
+    const { db } = this.#options;
+    for (const nominee of nominees) {
+      if (!isUnnamed(nominee.displayName) || !(await this.#covers(proven, nominee))) continue;
+      const specifier = { kind: "latest" } as const;
+      const record = await findRecord(db, run, { kind: "id", id: nominee.id, specifier });
+      if (record === undefined || !mayChange(run, record)) continue;
+      const update = {
+        record,
+        prepared: proven.source,
+        calls: [],
+        changeSummary: "Covers more than the version before",
+      };
+      const capability = await db.transaction().execute(async (tx) => {
+        await addVersion(tx, run, update);
+        const current = await findCapabilityById(tx, run.scope, { id: nominee.id });
+        if (current !== undefined) await linkText(tx, candidate, current);
+        return current;
+      });
+      return capability && toSettled(candidate, capability, proven);
+    }
+    return undefined;
+  }
+
+  /** True if the program does what every run of the capability did, and gives at least their results. */
+  async #covers({ program }: ProvenProgram, { id, scope }: Capability): Promise<boolean> {
+    const { db, analysed } = this.#options;
+    const runs = await listRuns(db, scope, { recordId: id, states: ["succeeded"], limit: MOST_PROVEN + 1 });
+    if (runs.length > MOST_PROVEN || program.behaviour === undefined) return false;
+    for (const run of runs) {
+      const own = await findCapabilityById(db, scope, { id, version: run.version });
+      const written = own?.source.type === "code" ? await analysed.analyse(own.source.code) : undefined;
+      const calls = written?.behaviour?.calls;
+      const args = calls && bindArguments(program.behaviour.calls, { calls, args: run.args });
+      const entries = await readJournal(db, scope, run.id);
+      // Effects of earlier runs are not known any more, so all their calls keep their order.
+      const replayed =
+        args && (await replayRecorded(this.#options, { program, args }, { run, entries, isRead: () => false }));
+      if (replayed === undefined || !containsValue(replayed.value, run.result ?? null)) return false;
+    }
+    return runs.length > 0;
+  }
+
+  async #keep(candidate: Candidate, proven: ProvenProgram): Promise<SettledRun> {
+    return toSettled(candidate, await this.#insert(candidate, proven.source), proven);
   }
 
   /** Keeps a program that only nominated another one as it was written, unless it has a secret. */
   async #keepLiteral(candidate: Candidate): Promise<SettledRun | undefined> {
-    const { runnable, program, recorded } = candidate;
+    const { run, runnable, program, recorded } = candidate;
     if (runnable.warnings.length > 0) return undefined;
     const capability = await this.#insert(candidate, await this.#options.analysed.describe(runnable.text));
-    return toSettled(candidate, capability, buildTrace(recorded.entries, program.structure));
+    const trace = buildTrace(recorded.entries, program.structure);
+    return toSettled(candidate, capability, { args: run.args, trace });
   }
 
   /** A program without anything to lift, or without proof, is a variant of its behaviour as it was written. */
@@ -158,11 +237,14 @@ async function linkText(tx: Tx, { run, program }: Candidate, { id: recordId, ver
   await setSource(tx, run.scope, { sourceHash: program.hash, recordId, version });
 }
 
-function toSettled({ runnable }: Candidate, capability: Capability, trace: Trace): SettledRun {
-  const { path, decisions } = trace;
+function toSettled(
+  { runnable }: Candidate,
+  capability: Capability,
+  { args, trace: { path, decisions } }: { readonly args: JsonObject; readonly trace: Trace },
+): SettledRun {
   const isLeft = runnable.capability.state === "draft" && runnable.capability.id !== capability.id;
   const leftover = isLeft ? runnable.capability.id : undefined;
-  return { capability, structure: capability.structure, trace: { path, decisions }, leftover };
+  return { capability, structure: capability.structure, args, trace: { path, decisions }, leftover };
 }
 
 function toCandidate(succeeded: SucceededRun): Candidate | undefined {
@@ -184,7 +266,7 @@ function toContext({ run, recorded }: Candidate): DefaultContext {
   };
 }
 
-/** Adds the words of the tools' schemas, an example, and what is required. */
+/** Adds the words of the tools' schemas, an example that is nobody's value, and what is required. */
 function describeParameters(
   inferred: JsonSchema,
   lifted: readonly LiftedParameter[],
@@ -194,8 +276,8 @@ function describeParameters(
   const required = new Set((inferred["required"] ?? []) as readonly string[]);
   for (const parameter of lifted) {
     const { name, schema, value } = parameter;
-    const example: JsonObject = context.isSecret(value) ? {} : { examples: [value] };
-    properties[name] = { ...schema, ...properties[name], ...example };
+    const example = context.isSecret(value) ? {} : { examples: [syntheticExample(value)] };
+    properties[name] = { ...example, ...schema, ...properties[name] };
     if (!isDefault(parameter, context)) required.add(name);
   }
   return { ...inferred, properties, ...(required.size === 0 ? {} : { required: [...required] }) };

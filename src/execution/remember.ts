@@ -160,11 +160,11 @@ export class RunMemory {
 function settle(ended: EndedRun): EndedRun {
   const { run, runnable, settled } = ended;
   if (settled === undefined) return ended;
-  const { capability, structure } = settled;
+  const { capability, structure, args } = settled;
   const { id: recordId, version, sourceHash } = capability;
   return {
     ...ended,
-    run: { ...run, recordId, version, sourceHash },
+    run: { ...run, args, recordId, version, sourceHash },
     runnable: { ...runnable, capability, structure, warnings: [] },
   };
 }

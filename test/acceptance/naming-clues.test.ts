@@ -91,7 +91,11 @@ test("[TS-C2] rules with wildcards give each set of tools its namespace, and uti
 });
 
 test("[TS-C1] capabilities that use the same tools are named together", async () => {
-  await learn("second", "poke the first file again", `const done = ${call("box:poke_file")}; return String(done).length;`);
+  await learn(
+    "second",
+    "poke the first file again",
+    `const done = ${call("box:poke_file")}; return String(done).length;`,
+  );
   const order = (await curate(client)).suggestions.map(({ id }) => id);
   const places = ["box:poke_file", "second"].map((key) => order.indexOf(idOf(key)));
   expect(places).not.toContain(-1);
