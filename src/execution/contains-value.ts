@@ -23,5 +23,5 @@ function collect(value: JsonValue, into: Set<string>): void {
 
 function isCovered(value: JsonValue, known: ReadonlySet<string>): boolean {
   if (value === null || known.has(canonical(value))) return true;
-  return typeof value === "object" && Object.values(value).every((each) => isCovered(each as JsonValue, known));
+  return typeof value === "object" && Object.values(value).every((each) => isCovered(each, known));
 }

@@ -36,7 +36,5 @@ function isIdentity(value: JsonValue): boolean {
   if (typeof value === "number") return Math.abs(value) >= SMALLEST_ID;
   if (typeof value === "string")
     return value.length > LONGEST_CHOICE || /[\d@]/.test(value) || /^\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)+$/u.test(value);
-  return (
-    typeof value === "object" && value !== null && Object.values(value).some((each) => isIdentity(each as JsonValue))
-  );
+  return typeof value === "object" && value !== null && Object.values(value).some((each) => isIdentity(each));
 }

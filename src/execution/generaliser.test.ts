@@ -13,6 +13,11 @@ beforeAll(() => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
+/** Two calls, the second with the result of the first. */
+function write(key: string, result: string): string {
+  return `const a = await mcp.kv.get({ key: "${key}1" }); const b = await mcp.kv.get({ key: "${key}2", of: a.value }); return ${result};`;
+}
+
 describe.each(engines)("a successful run on %s", (kind) => {
   let client: DatabaseClient;
   let scene: EngineScene;
@@ -61,8 +66,6 @@ describe.each(engines)("a successful run on %s", (kind) => {
   });
 
   test("that returns more becomes the next version, once it does what the earlier runs did", async () => {
-    const write = (key: string, result: string): string =>
-      `const a = await mcp.kv.get({ key: "${key}1" }); const b = await mcp.kv.get({ key: "${key}2", of: a.value }); return ${result};`;
     const part = await scene.run(write("w", "b.value"));
     const whole = await scene.run(write("x", "{ a, b }"));
     expect(whole).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });

@@ -21,7 +21,7 @@ import { type DefaultContext, isDefault } from "./default-values.ts";
 import type { JournalEntry } from "./journal.ts";
 import { isProvisional, type Runnable } from "./programs.ts";
 import { type RecordedRun, type ReplayParts, replayRecorded } from "./replay-recorded.ts";
-import { listRuns, readJournal, type Run } from "./run-store.ts";
+import { listRuns, readJournal, type Run, type StoredRun } from "./run-store.ts";
 import { syntheticExample } from "./synthetic-example.ts";
 import { buildTrace, type Trace } from "./trace.ts";
 
@@ -184,21 +184,28 @@ export class Generaliser {
 
   /** True if the program does what every run of the capability did, and gives at least their results. */
   async #covers({ program }: ProvenProgram, { id, scope }: Capability): Promise<boolean> {
+    const runs = await listRuns(this.#options.db, scope, {
+      recordId: id,
+      states: ["succeeded"],
+      limit: MOST_PROVEN + 1,
+    });
+    if (runs.length === 0 || runs.length > MOST_PROVEN) return false;
+    for (const run of runs) if (!(await this.#doesTheSame(program, run))) return false;
+    return true;
+  }
+
+  async #doesTheSame(program: AnalysedProgram, run: StoredRun): Promise<boolean> {
     const { db, analysed } = this.#options;
-    const runs = await listRuns(db, scope, { recordId: id, states: ["succeeded"], limit: MOST_PROVEN + 1 });
-    if (runs.length > MOST_PROVEN || program.behaviour === undefined) return false;
-    for (const run of runs) {
-      const own = await findCapabilityById(db, scope, { id, version: run.version });
-      const written = own?.source.type === "code" ? await analysed.analyse(own.source.code) : undefined;
-      const calls = written?.behaviour?.calls;
-      const args = calls && bindArguments(program.behaviour.calls, { calls, args: run.args });
-      const entries = await readJournal(db, scope, run.id);
-      // Effects of earlier runs are not known any more, so all their calls keep their order.
-      const replayed =
-        args && (await replayRecorded(this.#options, { program, args }, { run, entries, isRead: () => false }));
-      if (replayed === undefined || !containsValue(replayed.value, run.result ?? null)) return false;
-    }
-    return runs.length > 0;
+    const own = await findCapabilityById(db, run.scope, { id: run.recordId, version: run.version });
+    const written = own?.source.type === "code" ? await analysed.analyse(own.source.code) : undefined;
+    if (written?.behaviour === undefined || program.behaviour === undefined) return false;
+    const args = bindArguments(program.behaviour.calls, { calls: written.behaviour.calls, args: run.args });
+    if (args === undefined) return false;
+    const entries = await readJournal(db, run.scope, run.id);
+    // Effects of earlier runs are not known any more, so all their calls keep their order.
+    const recorded = { run, entries, isRead: () => false };
+    const replayed = await replayRecorded(this.#options, { program, args }, recorded);
+    return replayed !== undefined && containsValue(replayed.value, run.result ?? null);
   }
 
   async #keep(candidate: Candidate, proven: ProvenProgram): Promise<SettledRun> {

@@ -257,13 +257,9 @@ export class Programs {
     { naming, description, tags }: NewProgram,
     source: PreparedSource,
   ): Promise<{ readonly capability: Capability; readonly notices: readonly string[] }> {
-    const { db } = this.#options;
     const { scope, principal } = asker;
     const key = `${scope.org}/${scope.project}/${principal}/${source.sourceHash}`;
-    const known =
-      this.#bySource.get(key) ??
-      (await findCapabilityBySource(db, asker, source.sourceHash)) ??
-      (naming === undefined ? await this.#nominate(asker, source) : undefined);
+    const known = this.#bySource.get(key) ?? (await this.#findKnown(asker, source, naming));
     if (known === undefined && naming === undefined && this.#options.naming().required) throw nameMissing();
     const notices = naming === undefined ? [] : await this.#checkNaming(asker, naming, { known, source });
     const capability =
@@ -278,11 +274,15 @@ export class Programs {
     return { capability, notices };
   }
 
-  /** A program in other words that may do the same; whether it does is known after the run. */
-  async #nominate(asker: Asker, { behaviourKey }: PreparedSource): Promise<Capability | undefined> {
+  /** The capability with this source or, without a name, one that may do the same in other words; the run tells. */
+  async #findKnown(asker: Asker, source: PreparedSource, naming?: Naming): Promise<Capability | undefined> {
+    const { db } = this.#options;
+    const known = await findCapabilityBySource(db, asker, source.sourceHash);
+    const { behaviourKey } = source;
+    if (known !== undefined || naming !== undefined || behaviourKey === undefined) return known;
     // Where names are required, a program that might turn out to be new needs one.
-    if (behaviourKey === undefined || this.#options.naming().required) return undefined;
-    const [nominee] = await findNominees(this.#options.db, asker, behaviourKey);
+    if (this.#options.naming().required) return undefined;
+    const [nominee] = await findNominees(db, asker, behaviourKey);
     return nominee;
   }
 

@@ -10,5 +10,5 @@ export function syntheticExample(value: JsonValue): JsonValue {
   if (typeof value === "number") return Number.isInteger(value) ? 1 : 1.5;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.slice(0, 1).map((each) => syntheticExample(each as JsonValue));
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, syntheticExample(each as JsonValue)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, syntheticExample(each)]));
 }

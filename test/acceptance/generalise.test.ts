@@ -27,6 +27,11 @@ const SPELLINGS = [
     `const { counting } = mcp; const done = await counting["add"]({ "key": "${key}" }); return done["count"];`,
 ];
 
+async function withClient<T>(at: string, work: (client: Client) => Promise<T>): Promise<T> {
+  await using connected = await connectClient(at);
+  return await work(connected.client);
+}
+
 describe("programs as agents write them", () => {
   const stack = new AsyncDisposableStack();
   let home: GatewayHome;
@@ -37,11 +42,6 @@ describe("programs as agents write them", () => {
   const details = (at: string): Promise<Details> =>
     runJson<Details>(["graph", runs[0]?.capabilityName ?? ""], { home: at });
   const calls = (): string[] => readFileSync(file, "utf8").split("\n").filter(Boolean);
-
-  async function withClient<T>(at: string, work: (client: Client) => Promise<T>): Promise<T> {
-    await using connected = await connectClient(at);
-    return await work(connected.client);
-  }
 
   beforeAll(async () => {
     const folder = stack.use(await makeFolder());

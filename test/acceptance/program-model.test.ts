@@ -201,6 +201,8 @@ describe("a structure", () => {
     writeFileSync(path, "mixed");
     const answer = await run({
       code: `const { content } = await mcp.filesystem.read_text_file({ path: args.path, head: 1 });
+        // a label keeps the program as it is written: its literals stay literals
+        all: for (const last of [2]) if (last > 5) break all;
         const { items } = await mcp.counting.list({ length: 3 });
         return await mcp.counting.add({ key: \`\${content} \${items[2]}\` });`,
       args: { path },

@@ -42,21 +42,15 @@ function alignCalls(stored: readonly CallPlaces[], run: readonly CallPlaces[]): 
   for (let index = 0; index < stored.length;) {
     const block = blockAt(stored, index);
     const isWrittenOut = iteratedOver(block[0]) !== undefined && iteratedOver(run[at]) === undefined;
-    let turn = 0;
-    do {
+    let turns = 0;
+    for (const most = isWrittenOut ? run.length : 1; turns < most; turns += 1) {
       const taken = run.slice(at, at + block.length);
       if (!block.every(({ target }, step) => target === taken[step]?.target)) break;
-      pairs.push(
-        ...block.map((to, step) => ({
-          to,
-          from: taken[step] as CallPlaces,
-          turn: isWrittenOut ? turn : undefined,
-        })),
-      );
+      const turn = isWrittenOut ? turns : undefined;
+      pairs.push(...block.map((to, step) => ({ to, from: taken[step] as CallPlaces, turn })));
       at += block.length;
-      turn += 1;
-    } while (isWrittenOut);
-    if (turn === 0) return undefined;
+    }
+    if (turns === 0) return undefined;
     index += block.length;
   }
   return at === run.length ? pairs : undefined;
@@ -65,9 +59,9 @@ function alignCalls(stored: readonly CallPlaces[], run: readonly CallPlaces[]): 
 /** The calls that run through one list together, or a single call. */
 function blockAt(calls: readonly CallPlaces[], start: number): readonly CallPlaces[] {
   const over = iteratedOver(calls[start]);
-  let end = start + 1;
-  while (over !== undefined && iteratedOver(calls[end]) === over) end += 1;
-  return calls.slice(start, end);
+  const others = calls.slice(start + 1);
+  const after = others.findIndex((call) => over === undefined || iteratedOver(call) !== over);
+  return calls.slice(start, after === -1 ? undefined : start + 1 + after);
 }
 
 function iteratedOver(call: CallPlaces | undefined): string | undefined {

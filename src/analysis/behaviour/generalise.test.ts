@@ -153,8 +153,11 @@ test("names of parameters that exist are left to them", () => {
   );
 });
 
+function keep(program: string): string {
+  return lift(program, () => true).code;
+}
+
 test("a default keeps its literal, in parentheses where it needs them", () => {
-  const keep = (program: string): string => lift(program, () => true).code;
   expect(keep(`await mcp.s.get({ path: "/a" });`)).toBe(`await mcp.s.get({ path: args.path ?? "/a" });`);
   expect(keep(`await mcp.s.get({ path: "/a".trim() });`)).toBe(
     `await mcp.s.get({ path: (args.path ?? "/a").trim() });`,
