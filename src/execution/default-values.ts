@@ -1,7 +1,7 @@
 import type { LiftedParameter } from "../analysis/behaviour/behaviour-facts.ts";
 import type { JsonValue } from "../base/json.ts";
 
-/** What decides whether the value a program had stays the default of a parameter. */
+/** The circumstances under which the value of a program may stay the default of a parameter. */
 export interface DefaultContext {
   readonly intent: string;
   /** The agent gave the program a name, and means its values. */

@@ -62,7 +62,7 @@ interface ProvenProgram {
 /** A capability with more runs stays as it is: proving a new version on all of them would take too long. */
 const MOST_PROVEN = 30;
 
-/** What is known about the run and its program while its capability is looked for. */
+/** The run with the facts about its program, while its capability is looked for. */
 interface Candidate extends SucceededRun {
   readonly program: AnalysedProgram;
   readonly behaviour: BehaviourFacts;
