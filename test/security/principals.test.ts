@@ -197,6 +197,20 @@ test("M9: one principal's verdicts count once, and an author's praise of its own
   expect(await say(bob, false)).toMatchObject({ usage_count: 2, success_rate: 0.5 });
 });
 
+test("M1: a suggestion fills arguments from the caller's own runs, never with values of others", async () => {
+  const { ada, bob, owner } = scene();
+  const intent = "recall the tide of the estuary";
+  const code = "return [await mcp.counting.read({ key: args.key }), 'tide']";
+  for (let round = 0; round < 2; round += 1)
+    await execute(ada, { name: "db:tide", visibility: "project", intent, code, args: { key: "canary-tide" } });
+  const argsFor = async (by: Client): Promise<unknown> => {
+    const { suggestions } = await execute(by, { intent, options: { detail: "full" } });
+    return suggestions.capabilities.find(({ name }) => name === "db:tide")?.call.args;
+  };
+  expect(await argsFor(ada)).toEqual({ key: "canary-tide" });
+  for (const other of [bob, owner]) expect(await argsFor(other)).toEqual({});
+});
+
 test("M9: no flood of praise makes a capability run unasked whose runs failed", async () => {
   const { owner } = scene();
   const code = 'if (args.broken) throw new Error("broken"); return "brewed";';

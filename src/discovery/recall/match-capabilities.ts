@@ -47,13 +47,13 @@ export async function matchCapabilities(
     const filled = fillArguments({ intent, parameters, given, runs: runs.get(capability.id) ?? [] });
     const rivals = groups.filter((_, other) => other !== place).map(topScore);
     const next = rivals.length === 0 ? undefined : Math.max(...rivals);
-    const { nearness: similarity, likelihood, support } = best;
+    const { nearness: similarity, likelihood } = best;
     const features = toFeatures({
       similarity,
       lead: leadOver(best.score, next),
       likelihood,
       consumed: filled.consumed,
-      support: group.reduce((sum, each) => sum + each.support, 0) || support,
+      support: group.reduce((sum, each) => sum + each.support, 0),
     });
     const confidence = Math.round(1000 * probability(weights, features)) / 1000;
     return [{ known: capability, group: best.group, variants: group.length, filled, features, confidence }];
