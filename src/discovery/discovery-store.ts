@@ -105,7 +105,7 @@ export async function listCapabilityDocuments(db: Db, { org, project }: Scope): 
     group_id: string | null;
   }>`
     SELECT r.id, r.display_name, r.namespace, ${SHOWN_DESCRIPTION} AS description, r.tags, v.parameters_schema,
-      r.version, to_jsonb(r)->>'group_id' AS group_id,
+      r.version, r.group_id,
       CASE WHEN r.visibility = 'private' THEN coalesce(r.created_by::text, '') END AS owner
     FROM capability_records r
     JOIN capability_versions v ON v.org = r.org AND v.record_id = r.id AND v.version = r.version

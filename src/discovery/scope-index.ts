@@ -14,7 +14,7 @@ import { describeParameters, MAX_DOCUMENT_PIECES, toEmbeddedText } from "./docum
 import type { StaticEmbedder } from "./embedding/static-embedder.ts";
 import { type KeyedText, keyText, type VectorCache } from "./embedding/vector-cache.ts";
 import type { Wordpiece } from "./embedding/wordpiece.ts";
-import { CapabilityMemory, type Recollection, type View } from "./recall/capability-memory.ts";
+import { CapabilityMemory, type ListedCapability, type Recollection, type View } from "./recall/capability-memory.ts";
 import { learnedVector, MAX_INTENTS, typicalIntent } from "./learned-vector.ts";
 import type { SearchDocument } from "./search.ts";
 import { type PreparedDocument, SearchPool, type VectorTier } from "./search-pool.ts";
@@ -147,7 +147,7 @@ export class ScopeIndex {
         ...current.map((document) => ({ document, owner: undefined })),
         ...rows.map((row) => ({ document: describeCapability(row), owner: row.owner })),
       ]);
-      await this.#memory?.refresh(rows.map((row) => ({ ...row, id: formatCapabilityId(row.id) })));
+      await this.#memory?.refresh(rows.map(listCapability));
       this.#tools = current;
       this.#version = changes.version;
       this.#relearn();
@@ -285,6 +285,11 @@ export class ScopeIndex {
     known.set(other, Math.max(known.get(other) ?? 0, runs));
     this.#pairs.set(one, known);
   }
+}
+
+/** A capability without a group is one of its own: variants that come later take its id as their group. */
+function listCapability(row: CapabilityDocumentRow): ListedCapability {
+  return { ...row, id: formatCapabilityId(row.id), group: row.group ?? row.id };
 }
 
 function describeCapability(row: CapabilityDocumentRow): SearchDocument {

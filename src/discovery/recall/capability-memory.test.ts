@@ -5,6 +5,7 @@ import type { Db } from "../../db/client.ts";
 import type { Scope } from "../../registry/scope.ts";
 import { bumpScope } from "../../registry/scope-version-store.ts";
 import { Discovery } from "../discovery.ts";
+import { findGroup } from "./decision-store.ts";
 
 const scope: Scope = { org: "acme", project: "shop" };
 const tools = [
@@ -105,4 +106,23 @@ test("a capability without intents is found by its description", async () => {
   const two = await seedFindable(db, scope, { name: "two", description: "Water the plants" });
   await using discovery = open(db);
   expect((await rank(discovery, "water my plants"))[0]).toBe(two);
+});
+
+test("a later variant has the group of the first, also where that had none when it was suggested", async () => {
+  await using client = await openTestDatabase("pglite");
+  const { db } = client;
+  const one = await seedFindable(db, scope, { name: "one", description: "Feed the cat" });
+  await using discovery = open(db);
+  const groups = async (): Promise<unknown> => {
+    const { recollections } = await discovery.search({ scope, principal: undefined }, "feed the cat");
+    return [...recollections.values()].map(({ group }) => group);
+  };
+  const first = one.slice("cap:".length);
+  expect(await groups()).toEqual([first]);
+  await db.updateTable("capability_records").set({ group_id: first }).execute();
+  const two = await seedFindable(db, scope, { name: "two", description: "Feed a cat" });
+  await db.updateTable("capability_records").set({ group_id: first }).execute();
+  await db.transaction().execute((tx) => bumpScope(tx, scope));
+  expect(await groups()).toEqual([first, first]);
+  expect(await findGroup(db, scope.org, two.slice("cap:".length))).toBe(first);
 });

@@ -28,7 +28,7 @@ export interface ListedCapability {
   /** Owner of a private one. */
   readonly owner: string | undefined;
   /** Capabilities of one group do the same. */
-  readonly group: string | undefined;
+  readonly group: string;
 }
 
 /** A view: everything that one principal may see. */
@@ -162,7 +162,7 @@ export class CapabilityMemory {
       const { odds, likelihood } = judge(labels);
       found.push({
         id: listed.id,
-        group: listed.group ?? listed.id,
+        group: listed.group,
         score: nearness + TOOL_TEXTS * mean(tools.map(ofTool)) + CENTROID * central + TOOL_MODEL * odds,
         nearness,
         likelihood,

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { v7 as newId } from "uuid";
-import { formatCapabilityId } from "../../catalogue/tool-id.ts";
 import type { Db } from "../../db/client.ts";
 import type { Asker } from "../../registry/scope.ts";
 import type { Decision } from "./confidence.ts";
@@ -35,10 +34,10 @@ export async function writeDecision(db: Db, { scope, principal }: Whose, decisio
       AND principal = ${principal} ORDER BY id DESC OFFSET ${KEPT - 1} LIMIT 1)`.execute(db);
 }
 
-/** The group of a capability, or its own id in the graph. */
+/** The group of a capability, or its own id. */
 export async function findGroup(db: Db, org: string, id: string): Promise<string> {
   const { rows } = await sql<{ group_id: string | null }>`
-    SELECT to_jsonb(r)->>'group_id' AS group_id FROM capability_records r
+    SELECT r.group_id FROM capability_records r
     WHERE r.org = ${org} AND r.id = ${id}::uuid`.execute(db);
-  return rows[0]?.group_id ?? formatCapabilityId(id);
+  return rows[0]?.group_id ?? id;
 }
