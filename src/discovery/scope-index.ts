@@ -44,6 +44,10 @@ function isIn({ owner }: IndexedDocument, pool: string): boolean {
   return owner === undefined || pool === EVERYTHING || (owner !== SHARED && owner === pool);
 }
 
+/** After that many changes everything is read for a while: reads overlap, and to pick out many subjects takes longer. */
+const MANY_CHANGES = 1_000;
+const READ_ALL_MS = 30_000;
+
 /** Documents prepared before yielding to the event loop. */
 const PREPARED_AT_ONCE = 100;
 
@@ -69,6 +73,7 @@ export class ScopeIndex {
   #tools: readonly SearchDocument[] | undefined;
   #version = -1;
   #readAt: Date | undefined;
+  #readAllUntil = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(options: ScopeIndexOptions) {
@@ -139,7 +144,10 @@ export class ScopeIndex {
 
   async #refresh(): Promise<void> {
     const { db, scope, tools } = this.#options;
-    const changes = await readScopeChanges(db, scope, { since: this.#readAt, intentsKept: MAX_INTENTS });
+    const since = Date.now() < this.#readAllUntil ? undefined : this.#readAt;
+    const changes = await readScopeChanges(db, scope, { since, intentsKept: MAX_INTENTS });
+    if (changes.intents.length > MANY_CHANGES && Date.now() >= this.#readAllUntil)
+      this.#readAllUntil = Date.now() + READ_ALL_MS;
     const current = tools();
     if (changes.version !== this.#version || current !== this.#tools) {
       const rows = await listCapabilityDocuments(db, scope);

@@ -97,6 +97,8 @@ const MAX_VIEWS = 4;
 /** Texts without a capability before everything is read again. */
 const MUCH_GARBAGE = 5_000;
 const READ_AT_ONCE = 500;
+/** With more new capabilities all intents are read: to pick out many subjects takes longer. */
+const MANY_ADDED = 1_000;
 /** Examples learned by a request that waits; the rest follows in the background. */
 const LEARNED_AT_ONCE = 40;
 /** From this backlog on fewer examples are replayed, so that a large memory is read within seconds. */
@@ -129,7 +131,8 @@ export class CapabilityMemory {
   async refresh(listed: readonly ListedCapability[] | undefined): Promise<void> {
     const added = listed === undefined ? [] : await this.#list(listed);
     const { db, scope } = this.#options;
-    const { readAt, intents } = await readLearnedIntents(db, scope, { since: this.#readAt, subjects: added });
+    const since = added.length > MANY_ADDED ? undefined : this.#readAt;
+    const { readAt, intents } = await readLearnedIntents(db, scope, { since, subjects: added });
     for (const intent of intents) this.#learn(intent);
     if (listed !== undefined) this.#changes += 1;
     this.#readAt = readAt;
