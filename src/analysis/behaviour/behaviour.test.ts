@@ -36,6 +36,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     `const o = await mcp.shop.get_order({ id: "1" }); if (o.status === "pending") { await mcp.shop.cancel({ id: "1" }); }`,
     `const { status } = await mcp.shop.get_order({ id: "22" }); if (status === "pending") await mcp.shop.cancel({ id: "22" }); return "ok";`,
   ],
+  "a guard": [
+    `const o = await mcp.s.get({ id: "1" }); if (o.status === "pending") { await mcp.s.cancel({ id: "1" }); } return o.id;`,
+    `const o = await mcp.s.get({ id: "2" }); if (o.status !== "pending") return { skipped: true }; await mcp.s.cancel({ id: "2" }); return o.id;`,
+    `const o = await mcp.s.get({ id: "3" }); if (!(o.status === "pending")) { return null; } else { await mcp.s.cancel({ id: "3" }); } return o;`,
+  ],
+  "a guard in a loop": [
+    `const { items } = await mcp.s.list({}); for (const i of items) { if (i.open) await mcp.s.close({ id: i.id }); }`,
+    `const { items } = await mcp.s.list({}); for (const i of items) { if (!i.open) continue; await mcp.s.close({ id: i.id }); }`,
+  ],
   "a loop over a result": [
     `const l = await mcp.shop.list({}); for (const o of l.items) await mcp.shop.touch({ id: o.id });`,
     `const { items } = await mcp.shop.list({}); await Promise.all(items.map(async ({ id }) => { await mcp.shop.touch({ id }); }));`,

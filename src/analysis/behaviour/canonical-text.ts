@@ -15,6 +15,8 @@ import {
 const LONGEST_TEXT = 200_000;
 const LONGEST_BLOCK = 4;
 
+type End = "return" | "continue";
+
 interface Written {
   readonly effect: Effect;
   readonly text: string;
@@ -48,16 +50,16 @@ class CanonicalWriter {
   }
 
   write(): string {
-    return this.#writeAll(this.#effects, true);
+    return this.#writeAll(this.#effects, "return");
   }
 
-  #writeAll(effects: readonly Effect[], isProgram = false): string {
+  /** `end` is how the last step may leave without a difference. */
+  #writeAll(effects: readonly Effect[], end?: End): string {
     const written: Written[] = [];
     const kept = effects.filter((effect) => isKept(effect, this.#live));
     for (const [index, effect] of kept.entries()) {
       const count = this.#count;
-      const isLast = isProgram && index === kept.length - 1;
-      const text = this.#writeEffect(effect, isLast);
+      const text = this.#writeEffect(effect, index === kept.length - 1 ? end : undefined);
       if (text === "") continue;
       written.push({ effect, text, count });
       this.#fold(written);
@@ -99,7 +101,7 @@ class CanonicalWriter {
     for (const inner of innerSteps(effect)) this.#findReaders(inner, path);
   }
 
-  #writeEffect(effect: Effect, isLast: boolean): string {
+  #writeEffect(effect: Effect, end: End | undefined): string {
     switch (effect.kind) {
       case "call": {
         const text = `${effect.target}(${effect.args.map((arg) => this.#term(arg)).join(",")})`;
@@ -108,14 +110,17 @@ class CanonicalWriter {
       }
       case "loop": {
         const over = this.#term(effect.over);
-        const body = this.#writeAll(effect.body);
+        const body = this.#writeAll(effect.body, "continue");
         const value = effect.value === undefined ? "" : `=>${this.#term(effect.value)}`;
         this.#number(effect);
         return `${effect.name}(${over}){${body}${value}}`;
       }
       case "branch":
         return `${effect.name}(${this.#term(effect.test)})${effect.arms
-          .map(({ label, body }) => `${label === undefined ? "" : this.#term(label)}{${this.#writeAll(body)}}`)
+          .map(
+            ({ label, body }) =>
+              `${label === undefined ? "" : this.#term(label)}{${this.#writeAll(body, effect.name === "if" ? end : undefined)}}`,
+          )
           .join("")}`;
       case "set":
         return `${this.#variable(effect.variable)}=${this.#term(effect.value)}`;
@@ -125,15 +130,15 @@ class CanonicalWriter {
         return this.#term(effect.term);
       case "leave":
       default:
-        return this.#writeLeave(effect, isLast);
+        return this.#writeLeave(effect, end);
     }
   }
 
-  #writeLeave({ how, value }: Extract<Effect, { kind: "leave" }>, isLast: boolean): string {
-    if (how !== "return") return how;
+  #writeLeave({ how, value }: Extract<Effect, { kind: "leave" }>, end: End | undefined): string {
+    if (how !== "return") return how === end ? "" : how;
     const computed = value === undefined ? [] : findComputed(value, this.#writes);
     const parts = [...new Set(computed.map((term) => this.#term(term)))].toSorted();
-    return parts.length === 0 && isLast ? "" : `return ${parts.join(",")}`;
+    return parts.length === 0 && end === "return" ? "" : `return ${parts.join(",")}`;
   }
 
   #number(effect: CallEffect | LoopEffect): void {

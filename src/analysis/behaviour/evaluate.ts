@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../base/json.ts";
 import { bindingOf } from "../bindings.ts";
 import { findMemberKey, findString } from "../constants.ts";
-import type { Scopes } from "../scopes.ts";
 import {
   type ByType,
   type FunctionNode,
@@ -11,29 +10,15 @@ import {
   type NodeOf,
   staticKey,
 } from "../syntax-tree.ts";
-import type { Site } from "../values.ts";
 import { Calls, type Evaluation } from "./calls.ts";
-import { type Lifted, type Place, toLifted } from "./lift-arguments.ts";
+import { withoutNegation } from "./conditions.ts";
+import type { EvaluatedProgram, ProgramParts } from "./evaluated-program.ts";
+import { toLifted } from "./lift-arguments.ts";
 import { ARGS, asText, concatenation, isText, memberOf, outsideList, parameterHole } from "./members.ts";
 import { CONSTRUCTORS } from "./pure.ts";
-import { declared, hasJump, hasReturn, statementsOf } from "./statements.ts";
+import { declared, hasJump, hasReturn, isGuard, statementsOf } from "./statements.ts";
 import { type Effect, type ObjectEntry, operation, sizeOf, type Term, UNDEFINED, UnknownConstruct } from "./term.ts";
 import { Trace } from "./trace.ts";
-
-export interface EvaluatedProgram {
-  readonly effects: readonly Effect[];
-  readonly targets: readonly string[];
-  readonly places: readonly Place[];
-  readonly lifted: readonly Lifted[];
-  /** All literals that were read, in the order of evaluation. */
-  readonly literals: readonly Extract<Term, { kind: "literal" }>[];
-}
-
-export interface ProgramParts {
-  readonly scopes: Scopes;
-  readonly sites: ReadonlyMap<Node, Site>;
-  readonly implicitParameters: readonly string[];
-}
 
 /** Bounds the work on a hostile program. */
 const MOST_TERMS = 5_000;
@@ -67,13 +52,32 @@ class Evaluator implements Evaluation {
   }
 
   run(body: readonly Node[]): EvaluatedProgram {
-    for (const statement of body) this.#execute(statement);
+    this.#executeAll(body);
     const { targets, places } = this.#calls;
     const lifted = places.flatMap(toLifted);
     return { effects: this.#trace.effects, targets, places, lifted, literals: this.#literals };
   }
 
   // Statements
+
+  /** Statements after a guard are its other arm: `if (!a) return; b();` is `if (a) b();`. */
+  #executeAll(statements: readonly Node[]): void {
+    for (const [index, statement] of statements.entries()) {
+      const rest = statements.slice(index + 1);
+      if (isGuard(statement) && rest.length > 0) return this.#if(statement, () => this.#executeAll(rest));
+      this.#execute(statement);
+    }
+  }
+
+  #if({ test, consequent, alternate }: NodeOf<"IfStatement">, otherwise?: () => void): void {
+    const { test: condition, isNegated } = withoutNegation(this.evaluate(test));
+    const first = this.#trace.capture(() => this.#execute(consequent));
+    const second = this.#trace.capture(() => {
+      if (alternate !== null) this.#execute(alternate);
+      otherwise?.();
+    });
+    this.#branch("if", condition, isNegated ? [second, first] : [first, second]);
+  }
 
   #execute(statement: Node): void {
     const handler = handlerOf(this.#statements, statement);
@@ -90,18 +94,14 @@ class Evaluator implements Evaluation {
       }
     },
     ExpressionStatement: ({ expression }) => void this.evaluate(expression),
-    BlockStatement: ({ body }) => body.forEach((each) => this.#execute(each)),
+    BlockStatement: ({ body }) => this.#executeAll(body),
     EmptyStatement: () => undefined,
     FunctionDeclaration: () => undefined,
     ReturnStatement: ({ argument }) => this.#leave("return", argument),
     ThrowStatement: ({ argument }) => this.#leave("throw", argument),
     BreakStatement: ({ label }) => this.#jump("break", label),
     ContinueStatement: ({ label }) => this.#jump("continue", label),
-    IfStatement: ({ test, consequent, alternate }) =>
-      this.#branch("if", this.evaluate(test), [
-        this.#trace.capture(() => this.#execute(consequent)),
-        this.#trace.capture(() => alternate !== null && this.#execute(alternate)),
-      ]),
+    IfStatement: (node) => this.#if(node),
     SwitchStatement: (node) => this.#switch(node),
     TryStatement: (node) => this.#try(node),
     ForOfStatement: ({ left, right, body }) =>
@@ -339,12 +339,11 @@ class Evaluator implements Evaluation {
   }
 
   #logical(operator: string, left: Term, right: Node): Term {
-    if (left.kind === "hole" && operator !== "&&" && left.list === undefined) {
-      this.#trace.capture(() => this.evaluate(right));
-      return left;
-    }
     let value: Term = UNDEFINED;
     const effects = this.#trace.capture(() => (value = this.evaluate(right)));
+    // A parameter with a default is a parameter.
+    const isDefault = left.kind === "hole" && left.list === undefined && operator !== "&&";
+    if (isDefault && effects.length === 0) return left;
     if (effects.length > 0) this.#branch(operator, left, [effects]);
     return operation(operator, left, value);
   }

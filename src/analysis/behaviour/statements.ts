@@ -32,6 +32,20 @@ function contains(statement: Node, wanted: (node: Node) => boolean, skipped: Rea
   return false;
 }
 
+/** True for a condition that leaves where it holds. */
+export function isGuard(statement: Node): statement is NodeOf<"IfStatement"> {
+  if (statement.type !== "IfStatement") return false;
+  const last = statementsOf(statement.consequent).at(-1);
+  return last !== undefined && LEAVING.has(last.type);
+}
+
+const LEAVING: ReadonlySet<string> = new Set<Node["type"]>([
+  "ReturnStatement",
+  "ThrowStatement",
+  "ContinueStatement",
+  "BreakStatement",
+]);
+
 export function statementsOf(statement: Node): readonly Node[] {
   return statement.type === "BlockStatement" ? statement.body : [statement];
 }
