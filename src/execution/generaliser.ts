@@ -47,6 +47,8 @@ export interface SettledRun {
   /** The run's values, as arguments of the capability. */
   readonly args: JsonObject;
   readonly trace: Pick<Trace, "path" | "decisions">;
+  /** The result of the capability, which may contain more than that of the run. */
+  readonly value: JsonValue;
   /** A draft that is not needed any more. */
   readonly leftover: string | undefined;
 }
@@ -57,6 +59,7 @@ interface ProvenProgram {
   readonly source: PreparedSource;
   readonly args: JsonObject;
   readonly trace: Trace;
+  readonly value: JsonValue;
 }
 
 /** A capability with more runs stays as it is: proving a new version on all of them would take too long. */
@@ -125,7 +128,7 @@ export class Generaliser {
       const replayed = await replayRecorded(this.#options, { program, args }, recorded);
       if (replayed === undefined || !containsValue(replayed.value, value)) continue;
       await db.transaction().execute((tx) => linkText(tx, candidate, nominee));
-      return toSettled(candidate, nominee, { args, trace: replayed.trace });
+      return toSettled(candidate, nominee, { args, ...replayed });
     }
     return undefined;
   }
@@ -146,7 +149,7 @@ export class Generaliser {
     const described = await analysed.describe(code);
     const parameters = describeParameters(described.parameters, lifted, context);
     const source = analysed.sign({ ...described, parameters, behaviourKey: behaviour.key });
-    return { program, source, args, trace: replayed.trace };
+    return { program, source, args, ...replayed };
   }
 
   /**
@@ -214,11 +217,11 @@ export class Generaliser {
 
   /** Keeps a program that only nominated another one as it was written, unless it has a secret. */
   async #keepLiteral(candidate: Candidate): Promise<SettledRun | undefined> {
-    const { run, runnable, program, recorded } = candidate;
+    const { run, runnable, program, recorded, value } = candidate;
     if (runnable.warnings.length > 0) return undefined;
     const capability = await this.#insert(candidate, await this.#options.analysed.describe(runnable.text));
     const trace = buildTrace(recorded.entries, program.structure);
-    return toSettled(candidate, capability, { args: run.args, trace });
+    return toSettled(candidate, capability, { args: run.args, trace, value });
   }
 
   /** A program without anything to lift, or without proof, is a variant of its behaviour as it was written. */
@@ -247,11 +250,11 @@ async function linkText(tx: Tx, { run, program }: Candidate, { id: recordId, ver
 function toSettled(
   { runnable }: Candidate,
   capability: Capability,
-  { args, trace: { path, decisions } }: { readonly args: JsonObject; readonly trace: Trace },
+  { args, trace: { path, decisions }, value }: Pick<ProvenProgram, "args" | "trace" | "value">,
 ): SettledRun {
   const isLeft = runnable.capability.state === "draft" && runnable.capability.id !== capability.id;
   const leftover = isLeft ? runnable.capability.id : undefined;
-  return { capability, structure: capability.structure, args, trace: { path, decisions }, leftover };
+  return { capability, structure: capability.structure, args, trace: { path, decisions }, value, leftover };
 }
 
 function toCandidate(succeeded: SucceededRun): Candidate | undefined {

@@ -138,11 +138,11 @@ export class RunMemory {
   }
 
   /** Writes only schemas that a value widens; after a few runs none does. */
-  async #learnSchemas(run: Run, { trace, ended }: HiddenRun): Promise<void> {
+  async #learnSchemas(run: Run, { trace, returned }: HiddenRun): Promise<void> {
     const seen = trace.tasks.flatMap(({ tool, kind, result }) =>
       kind === "tool" && result !== undefined ? [[tool, inferSchema(result)] as const] : [],
     );
-    if (ended.kind === "returned") seen.push([formatCapabilityId(run.recordId), inferSchema(ended.value)]);
+    if (returned !== undefined) seen.push([formatCapabilityId(run.recordId), inferSchema(returned)]);
     const key = (subject: string): string => `${run.scope.org}/${run.scope.project}/${subject}`;
     const unknown = [...new Set(seen.map(([subject]) => subject))].filter((each) => !this.#schemas.has(key(each)));
     for (const [subject, schema] of await readOutputSchemas(this.#options.db, run.scope, unknown))
@@ -181,9 +181,11 @@ function withArguments(entry: CallEntry, args: JsonValue): CallEntry {
 interface HiddenRun extends Pick<EndedRun, "run" | "ended" | "logs"> {
   readonly entries: readonly JournalEntry[];
   readonly trace: Trace;
+  /** The result of the capability that the run belongs to: callers never see what only this run made of it. */
+  readonly returned: JsonValue | undefined;
 }
 
-function hideRun({ run, journal, ended, logs }: EndedRun, trace: Trace): HiddenRun {
+function hideRun({ run, journal, ended, logs, settled }: EndedRun, trace: Trace): HiddenRun {
   const hide = <T>(value: T): T => run.secrets.hide(value);
   // The journal comes first, because hiding it shows which values are secret.
   const entries = hide(journal.entries);
@@ -193,6 +195,7 @@ function hideRun({ run, journal, ended, logs }: EndedRun, trace: Trace): HiddenR
     ended: hide(ended),
     logs: hide(logs),
     trace: hide(trace),
+    returned: ended.kind === "returned" ? hide(settled === undefined ? ended.value : settled.value) : undefined,
   };
 }
 
