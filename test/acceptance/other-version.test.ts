@@ -1,4 +1,4 @@
-/** A command of this version with a daemon of another one, which has none of its routes. */
+/** A command of this version with a daemon of another one, which has none of its routes but the proof. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -6,20 +6,32 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/base/package-info.ts";
 import { EXIT } from "../../src/base/errors.ts";
-import { writeDaemonInfo } from "../../src/daemon/daemon-file.ts";
+import { writeDaemonInfo, writeShimSecret } from "../../src/daemon/daemon-file.ts";
 import { makeFolder } from "../support/folder.ts";
 import { runPml } from "../support/pml.ts";
 
 const OTHER_DAEMON = `
+import { createServer } from "node:http";
+import { proveDaemon } from ${JSON.stringify(import.meta.resolve("../../src/daemon/daemon-proof.ts"))};
 const failure = { ok: false, error: { code: "usage", id: "PML-E5001", message: "Nothing is served here" } };
-const server = require("node:http").createServer((_request, response) => {
+const server = createServer((request, response) => {
+  const url = "http://127.0.0.1:" + server.address().port;
+  const nonce = new URL(request.url, url).searchParams.get("nonce");
+  if (nonce !== null) {
+    const proof = proveDaemon(process.env.SECRET, { pid: process.pid, url }, nonce);
+    response.setHeader("Content-Length", proof.length).end(proof);
+    return;
+  }
   response.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify(failure));
 });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
 test("commands name both versions, doctor as well, and pml down ends the other daemon", async () => {
   await using home = await makeFolder();
-  const daemon = spawn(process.execPath, ["-e", OTHER_DAEMON], { stdio: ["ignore", "pipe", "inherit"] });
+  const daemon = spawn(process.execPath, ["--input-type=module", "-e", OTHER_DAEMON], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, SECRET: writeShimSecret(home.path) },
+  });
   const exited = once(daemon, "exit");
   try {
     const [port] = (await once(daemon.stdout.setEncoding("utf8"), "data")) as [string];
