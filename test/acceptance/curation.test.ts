@@ -73,7 +73,7 @@ describe("curation through a real client", () => {
   });
 
   test("suggest proposes a name for each, with confidence and reasons, and changes nothing [13.8-AC1] [FR011] [FR012] [TS-A1]", async () => {
-    await learn("json2", "read a JSON settings file", `const text = ${READ};\nreturn JSON.parse(text).port;`);
+    await learn("json2", "read a JSON settings file", `const text = ${READ};\nreturn JSON.parse(text).port + 1;`);
     await learn("words", "count the words of a text", `return args.text.split(" ").length;`);
     await learn(
       "graph",

@@ -118,7 +118,7 @@ test("a home that moved has the same names, versions, calls and results, and ask
   expect(await callCapability(client, "cap:util:inner")).toBe("changed");
   expect(await callCapability(client, "cap:util:inner@v1", { length: 2 })).toBe(2);
   // The caller keeps to the version it was made with.
-  expect(await callCapability(client, "cap:util:outer")).toEqual({ inner: 3 });
+  expect(await callCapability(client, "cap:util:outer", { length: 3 })).toEqual({ inner: 3 });
   const asked = await execute(client, { capability: "util:writes", args: { key: "here" } });
   expect(asked).toMatchObject({ status: "approval_required", approval: { tools: ["counting:add"] } });
   expect(asked.warnings.join()).toContain("util:notes");

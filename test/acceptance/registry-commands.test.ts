@@ -52,17 +52,17 @@ test("list, show, code, lookup and whois tell what is behind names, as text and 
 
 test("a new version shows in history and diff with what it breaks, and restore brings the old one back", async () => {
   const file = join(home.path, "count.ts");
-  writeFileSync(file, "return (await mcp.counting.list({ length: args.length })).items");
+  writeFileSync(file, "return (await mcp.counting.list({ length: args.size })).items");
   const naming = ["--name", "util:count", "--on-conflict", "version", "--version-tag", "2.0.0"];
-  const made = await json("exec", file, ...naming, "--args-json", `{"length":1}`);
+  const made = await json("exec", file, ...naming, "--args-json", `{"size":1}`);
   expect(made).toMatchObject({ status: "success" });
   expect(await json<unknown[]>("history", "util:count")).toMatchObject([
     { version: 2, version_tag: "v2.0.0", diff: { breaking: true } },
     { version: 1, diff: null },
   ]);
   const { stdout, stderr } = await pml("diff", "util:count");
-  expect(stdout).toContain(`! "length" is new and required: calls without it are refused`);
-  expect(stdout).toContain("-return (await mcp.counting.list({ length: 2 })).items");
+  expect(stdout).toContain(`! "size" is new and required: calls without it are refused`);
+  expect(stdout).toContain("-return (await mcp.counting.list({ length: args.length ?? 2 })).items");
   expect(stderr).toContain("version 1 → 2");
   expect(await json("diff", "util:count", "2", "1")).toMatchObject({ from: 2, to: 1, diff: { breaking: true } });
   const restored = await pml("restore", "util:count", "1");

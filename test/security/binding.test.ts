@@ -171,7 +171,8 @@ return await mcp.counting.add({ key: "after" });`;
   });
 });
 
-const inner = (what: string): string => `return await mcp.counting.add({ key: "${what}" });`;
+/** The label keeps the program as it is written, with its literal. */
+const inner = (what: string): string => `once: for (;;) return await mcp.counting.add({ key: "${what}" });`;
 
 async function save(name: string, code: string): Promise<void> {
   const { end } = await approveAll(await run({ code, name, on_conflict: "version" }));

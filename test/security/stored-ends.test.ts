@@ -55,7 +55,7 @@ test("results of a run and of the capabilities in it have one limit of bytes", a
   expect(direct.tasks.length).toBeLessThan(5);
   const nested = `
     let failed = 0;
-    for (let i = 0; i < 15; i++) try { await capabilities.long.twice({ times: 2 }); } catch { failed++; }
+    for (let i = 0; i < 15; i++) try { await capabilities.long.twice({ times: 2, count: 20_000 }); } catch { failed++; }
     return failed;`;
   const below = await execute(client, { code: nested });
   expect(below.error).toMatchObject(exceeded);
