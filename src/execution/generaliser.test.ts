@@ -67,8 +67,12 @@ describe.each(engines)("a successful run on %s", (kind) => {
 
   test("that returns more becomes the next version, once it does what the earlier runs did", async () => {
     const part = await scene.run(write("w", "b.value"));
+    const args = { key: "v1", get_key: "v2" };
+    const call = { kind: "capability", capability: part.capabilityName ?? "", args } as const;
+    expect(await scene.run("", call)).toMatchObject({ version: 1, result: "v2" });
     const whole = await scene.run(write("x", "{ a, b }"));
     expect(whole).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });
+    expect(await scene.run("", call)).toMatchObject({ version: 2, result: { a: { value: "v1" } } });
     const again = await scene.run(write("y", "a.value"));
     expect(again).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });
   });

@@ -14,6 +14,7 @@ import { addVersion } from "../registry/change-versions.ts";
 import { mayChange } from "../registry/find-record.ts";
 import { isUnnamed } from "../registry/fqdn.ts";
 import { findRecord } from "../registry/resolve-store.ts";
+import { bumpScope } from "../registry/scope-version-store.ts";
 import { setSource } from "../registry/version-store.ts";
 import type { AnalysedPrograms } from "./analysed-programs.ts";
 import { containsValue } from "./contains-value.ts";
@@ -178,6 +179,7 @@ export class Generaliser {
         await addVersion(tx, run, update);
         const current = await findCapabilityById(tx, run.scope, { id: nominee.id });
         if (current !== undefined) await linkText(tx, candidate, current);
+        await bumpScope(tx, run.scope);
         return current;
       });
       return capability && toSettled(candidate, capability, proven);

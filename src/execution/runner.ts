@@ -112,7 +112,9 @@ export class Runner {
   async remember(ended: Omit<EndedRun, "durationMs"> & { readonly started: number }): Promise<Trace> {
     const { started, ...rest } = ended;
     const trace = await this.#memory.remember({ ...rest, durationMs: performance.now() - started });
-    if (rest.runnable.capability.state === "draft") this.#programs.forget();
+    const { capability } = rest.runnable;
+    const isElsewhere = rest.settled !== undefined && callerKey(rest.settled.capability) !== callerKey(capability);
+    if (capability.state === "draft" || isElsewhere) this.#programs.forget();
     return trace;
   }
 
