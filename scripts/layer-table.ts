@@ -49,7 +49,7 @@ export const LAYERS: readonly Layer[] = [
   { name: "learning", files: ["src/learning/"], uses: ["analysis", "registry", "db-client"] },
   { name: "encoder", files: ["src/discovery/embedding/encoder/"], uses: [] },
   { name: "discovery", files: ["src/discovery/"], uses: ["encoder", "learning", "analysis", "registry", "db-client"] },
-  { name: "naming", files: ["src/naming/"], uses: ["registry", "config", "db-client"] },
+  { name: "naming", files: ["src/naming/"], uses: ["analysis", "registry", "config", "db-client"] },
   { name: "housekeeping", files: ["src/housekeeping/"], uses: ["registry", "db-client"] },
   { name: "worker-bridge", files: ["src/execution/worker-bridge.ts"], uses: [] },
   { name: "sandbox-guest", files: ["src/sandbox/guest/"], uses: ["worker-bridge"] },

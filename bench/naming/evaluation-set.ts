@@ -7,7 +7,7 @@ import type { Nameable } from "../../src/naming/nameable.ts";
 /** A program and the names that a person would accept unchanged. */
 export interface Example {
   readonly nameable: Nameable;
-  readonly acceptable: ReadonlySet<string>;
+  readonly acceptable: Pick<ReadonlySet<string>, "has">;
   /** Held out: scored, but never looked at while the rules change. */
   readonly setAside: boolean;
 }
@@ -45,7 +45,7 @@ function analyse(id: string, code: string): Pick<Nameable, "tools" | "parameters
   return { tools, parameters: Object.keys(parameters["properties"] ?? {}) };
 }
 
-function expandBraces(pattern: string): string[] {
+export function expandBraces(pattern: string): string[] {
   const [, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
   if (before === undefined || choices === undefined || after === undefined) return [pattern];
   return choices.split(",").flatMap((choice) => expandBraces(`${before}${choice}${after}`));

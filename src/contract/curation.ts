@@ -3,10 +3,7 @@ import { count, type Received, texts } from "./wire.ts";
 
 const rename = z.strictObject({ id: z.string().min(1).describe("Id or name."), name: z.string() });
 
-const page = {
-  limit: z.number().int().min(1).max(200).optional().describe("Capabilities to look at, the most used first."),
-  cursor: z.string().optional().describe("next_cursor of the page before."),
-};
+const cursor = z.string().optional();
 
 /** As agents ask for it. */
 export const curateRequest = z
@@ -22,7 +19,7 @@ export const curateRequest = z
         min_usage: z.number().int().min(0).optional(),
       })
       .prefault({}),
-    ...page,
+    cursor,
     renames: z.array(rename).optional(),
     rejects: z.array(z.string().min(1)).optional().describe("Whose suggestions are wrong, for good."),
   })
@@ -42,7 +39,8 @@ export const proposeRequest = z.strictObject({
   filter: proposalFilter.default({}),
   dryRun: z.boolean().optional().describe("Change nothing, keep nothing."),
   minConfidence: z.number().min(0).max(1).optional(),
-  ...page,
+  limit: z.int().min(1).max(200).optional().describe("Capabilities of a page, the most used first."),
+  cursor: cursor.describe("next_cursor of the page before."),
 });
 
 /** A person's decisions about proposals. */

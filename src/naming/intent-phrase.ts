@@ -1,5 +1,6 @@
 import {
   CLAUSE_WORDS,
+  DETERMINERS,
   findVerb,
   isFiller,
   isFinite,
@@ -76,7 +77,8 @@ function readClause(clause: string): IntentPhrase {
   }
   const tokens = toTokens(clause);
   const at = tokens.findIndex((token) => !isFiller(token));
-  const verb = findVerb(tokens[at] ?? "");
+  // After an article it is a noun or an adjective: `all open tickets`.
+  const verb = DETERMINERS.has(tokens[at - 1] ?? "") ? undefined : findVerb(tokens[at] ?? "");
   if (verb === undefined) return { verb, asked: false, ...readNouns(tokens, undefined) };
   return { verb, asked: false, ...readNouns(skipFurtherVerbs(tokens.slice(at + 1)), verb) };
 }

@@ -1,3 +1,7 @@
+import { parseToolId } from "../catalogue/tool-id.ts";
+import { findToolVerb } from "./tool-words.ts";
+import { splitWords } from "./verbs.ts";
+
 /** Maps tools, as `server:tool` patterns with `*`, to a namespace. */
 interface NamespaceRule {
   readonly namespace: string;
@@ -139,12 +143,32 @@ export function inferNamespace(tools: readonly string[]): InferredNamespace {
   return { namespace, match: certainty * (2 / 3 + share / 3), tools: voters.map(({ tool }) => tool) };
 }
 
+/** Verbs of tools that serve any purpose; others (`share_file`) say what they are used for. */
+const GENERAL_VERBS = new Set(
+  `read write list get search query run execute exec fetch create open navigate edit find call insert add set save send generate move fill click`.split(
+    /\s+/,
+  ),
+);
+
+/** Tells whether a tool is used for anything, like files, SQL, commands and web pages, so that its name says little. */
+export function isGeneralPurpose(tool: string, verb: string | undefined): boolean {
+  const { namespace, certainty } = findRule(tool);
+  const isGeneral = certainty === 1 || (namespace === NAMESPACE_WITHOUT_RULE && certainty > NO_RULE_CERTAINTY);
+  return isGeneral && (verb === undefined || GENERAL_VERBS.has(verb));
+}
+
 const NO_RULE_CERTAINTY = 0.3;
+const SERVICE_CERTAINTY = 0.8;
 
 function findRule(tool: string): { readonly namespace: string; readonly certainty: number } {
   const name = tool.toLowerCase();
   const rule = NAMESPACE_RULES.find(({ tools }) => tools.some((pattern) => matchesPattern(name, pattern)));
-  return rule ?? { namespace: NAMESPACE_WITHOUT_RULE, certainty: NO_RULE_CERTAINTY };
+  if (rule !== undefined) return rule;
+  const [verb = "", ...target] = splitWords(parseToolId(tool).tool);
+  // Any other verb with an object is a web service's as well: `shop:cancel_order`.
+  return target.length > 0 && findToolVerb(verb) !== undefined
+    ? { namespace: "api", certainty: SERVICE_CERTAINTY }
+    : { namespace: NAMESPACE_WITHOUT_RULE, certainty: NO_RULE_CERTAINTY };
 }
 
 /** `*` matches any characters, including none. */

@@ -4,7 +4,9 @@ import type { Nameable } from "./nameable.ts";
 import { type InferredNamespace, inferNamespace, NAMESPACE_WITHOUT_RULE } from "./namespace-rules.ts";
 import { type ProgramClues, readProgram } from "./program-clues.ts";
 import { type ConfidenceParts, isKnown, rateName, weighConfidence } from "./rate-name.ts";
-import { CONTAINERS, DATA_FORMATS, isVague } from "./verbs.ts";
+import { isCommon, toSingular } from "./common-words.ts";
+import { findQualifiers, readStates } from "./qualifiers.ts";
+import { CONTAINERS, DATA_FORMATS, isVague, splitWords } from "./verbs.ts";
 
 export interface ProposedName {
   readonly name: string;
@@ -15,7 +17,10 @@ export interface ProposedName {
   readonly qualifiers: readonly string[];
 }
 
-/** Proposes the name with the highest confidence over all intents; without an intent, tools provide the words. */
+/**
+ * Proposes a name for what the program does. Its calls provide verb and object; an intent has a say where the tools
+ * serve any purpose or where there are none. The intent with the highest confidence counts.
+ */
 export function proposeName(nameable: Nameable): ProposedName {
   const intents = nameable.intents.length === 0 ? [""] : nameable.intents;
   const proposals = intents.map((intent) => propose(nameable, intent));
@@ -25,19 +30,23 @@ export function proposeName(nameable: Nameable): ProposedName {
 function propose(nameable: Nameable, intent: string): ProposedName {
   const inferred = inferNamespace(nameable.tools);
   const clues = readProgram(nameable);
-  const phrase = readIntent(intent, (word) => isKnown(word, clues));
-  const chosen = chooseWords(phrase, clues);
+  const phrase = withoutTask(
+    readIntent(intent, (word) => isKnown(word, clues)),
+    clues,
+  );
+  const chosen = chooseWords(phrase, clues, intent);
   const namespace = chooseNamespace(inferred, chosen.verb);
   const words = findConversion(chosen.verb, intent) ?? [chosen.verb, ...shortenTarget(chosen.target, namespace)];
   const name = fit(namespace, words);
   const parts = rateName({ ...nameable, intents: [intent] }, name);
-  const left = [...chosen.target, ...phrase.qualifiers, ...nameable.parameters];
+  const spare = [...chosen.target, ...phrase.qualifiers, ...nameable.parameters];
+  const left = [...findQualifiers(nameable.structure, clues), ...spare.filter((word) => !clues.taskWords.has(word))];
   return {
     name,
     confidence: weighConfidence(parts),
     reasoning: explain({ namespace, inferred, chosen, intent, parts }),
     qualifiers: [...new Set(left)].filter(
-      (word) => /^[a-z][a-z0-9]*$/.test(word) && !words.includes(word) && !isVague(word),
+      (word) => /^[a-z][a-z_]*$/.test(word) && !words.includes(word) && !isVague(word),
     ),
   };
 }
@@ -48,11 +57,66 @@ interface ChosenWords {
   readonly from: "intent" | "tools" | "both";
 }
 
-function chooseWords(phrase: IntentPhrase, clues: ProgramClues): ChosenWords {
-  const telling = phrase.target.filter((word) => !isVague(word));
+/** Keeps the words of an intent that say what the program does, whatever the task. */
+function withoutTask({ target, qualifiers, ...phrase }: IntentPhrase, clues: ProgramClues): IntentPhrase {
+  return {
+    ...phrase,
+    target: target.filter((word) => isAdmitted(word, clues)),
+    qualifiers: clues.general ? qualifiers.filter((word) => isKnown(word, clues)) : [],
+  };
+}
+
+/** A word of an intent may be part of a name if the program has it too, or if it is nobody's in particular. */
+function isAdmitted(word: string, clues: ProgramClues): boolean {
+  const parts = word.split("_");
+  if (parts.every((part) => /^[a-z]+$/.test(part) && isKnown(part, clues))) return true;
+  return parts.every((part) => !clues.taskWords.has(part) && (isCommon(part) || DATA_FORMATS.has(part)));
+}
+
+function chooseWords(phrase: IntentPhrase, clues: ProgramClues, intent: string): ChosenWords {
+  if (!clues.general && !isGeneric(intent, clues))
+    return { verb: clues.verb ?? "run", target: withStates(clues, intent), from: "tools" };
+  const telling = isSaid(phrase, clues) ? phrase.target.filter((word) => !isVague(word)) : [];
   if (telling.length === 0) return { verb: clues.verb ?? phrase.verb ?? "run", target: clues.target, from: "tools" };
   if (phrase.verb !== undefined) return { verb: phrase.verb, target: telling, from: "intent" };
   return { verb: verbForNoun(phrase, clues, telling), target: telling, from: "both" };
+}
+
+const LONGEST_GENERIC = 14;
+
+/**
+ * Tells whether an intent speaks of any task of its kind rather than of this one: a short command without names, ids
+ * or values, all of whose object may be part of a name, and about things that the program knows.
+ */
+function isGeneric(intent: string, clues: ProgramClues): boolean {
+  const words = splitWords(intent.toLowerCase());
+  if (words.length > LONGEST_GENERIC || words.some((word) => clues.taskWords.has(word) && !isKnown(word, clues)))
+    return false;
+  const { verb, asked, target, qualifiers } = readIntent(intent, (word) => isKnown(word, clues));
+  return (
+    verb !== undefined &&
+    !asked &&
+    target.length > 0 &&
+    target.every((word) => isAdmitted(word, clues)) &&
+    [...target, ...qualifiers].some((word) => isKnown(word, clues))
+  );
+}
+
+/** A program that changes something is not named after a question, nor after a noun. */
+function isSaid({ verb, asked }: IntentPhrase, { main }: ProgramClues): boolean {
+  if (main === undefined || main.words.effect === "read") return true;
+  return verb !== undefined && !asked && !LOOKING.has(verb);
+}
+
+/** Adds the state that intent and program both name: `list_open_issues`. */
+function withStates({ target, calls }: ProgramClues, intent: string): readonly string[] {
+  const object = toSingular(target.at(-1) ?? "");
+  const words = intent.toLowerCase().match(/[a-z]+/g) ?? [];
+  const states = new Set(calls.flatMap(readStates));
+  const said = words.find(
+    (word, index) => states.has(word) && !target.includes(word) && toSingular(words[index + 1] ?? "") === object,
+  );
+  return said === undefined ? target : [said, ...target];
 }
 
 /** Tool verbs that go with a noun of the intent, unlike `run` or `execute`. */

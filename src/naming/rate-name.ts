@@ -58,14 +58,16 @@ const TARGET_ALONE = 0.25;
 
 function rateIntent(intent: string, [verb = "", ...target]: readonly string[], clues: ProgramClues): number {
   const phrase = readIntent(intent, (word) => isKnown(word, clues));
-  const said = [...phrase.target, ...phrase.qualifiers].flatMap(bothNumbers);
+  const words = intent.toLowerCase().match(/[a-z]+/g) ?? [];
+  const said = [...phrase.target, ...phrase.qualifiers, ...words].flatMap(bothNumbers);
   const telling = target.filter((word) => !isVague(word));
   const named = telling.filter((word) => said.includes(word));
-  if (named.length === 0) return phrase.verb === verb ? IMPLIED : 0;
+  const isVerbSaid = phrase.verb === verb || words.some((word) => word !== "" && findVerb(word) === verb);
+  if (named.length === 0) return isVerbSaid ? IMPLIED : 0;
   const share = named.length / telling.length;
   const confirmed = telling.some((word) => isKnown(word, clues)) ? CONFIRMED : 0;
-  if (phrase.verb === undefined) return TARGET_ALONE * share + confirmed;
-  return (phrase.verb === verb ? VERB : IMPLIED) + TARGET * share + confirmed;
+  if (phrase.verb === undefined && !isVerbSaid) return TARGET_ALONE * share + confirmed;
+  return (isVerbSaid ? VERB : IMPLIED) + TARGET * share + confirmed;
 }
 
 /** Tells whether the program uses the word as well. */

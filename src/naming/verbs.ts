@@ -10,7 +10,7 @@ const VERBS = new Set(
   message migrate monitor move normalise normalize notify open optimise optimize order organise organize parse pause pay ping
   pin plan plot post predict prepare print process prune publish pull push query raise rank rate read rebase rebuild record
   recommend redact reduce refactor refresh refund register release remember remind remove rename render reopen reorder
-  replace reply report request research reserve reset resize resolve restart restore resume retrieve revert review revoke
+  replace reply report request research reserve reset resize resolve restart restore resume retrieve reverse revert review revoke
   rollback rotate round run sample save scaffold scale scan schedule scrape search select send set setup share show shorten sign simplify
   simulate skip snapshot solve sort split stage start stop store stream strip subscribe submit subtract sum summarise
   summarize suspend switch sync synchronise tag take tail test think tokenize toggle total trace track train transcribe transfer
@@ -92,6 +92,11 @@ export function isFiller(word: string): boolean {
   return FILLERS.has(word) || /^\d+$/.test(word) || word.endsWith("ly");
 }
 
+/** Words that a noun or an adjective follows. */
+export const DETERMINERS = new Set(
+  `a an the this these those my your our their his her its all any every each`.split(" "),
+);
+
 /** Nouns too general to make a name on their own. */
 const VAGUE = new Set(
   `thing things stuff data task tasks step steps test job work something anything everything code program script tool tools
@@ -131,6 +136,11 @@ export const POINTERS = new Set(
     /\s+/,
   ),
 );
+
+/** Words that only join others. */
+export function isFunctionWord(word: string): boolean {
+  return isFiller(word) || PREPOSITIONS.has(word) || CLAUSE_WORDS.has(word) || isFinite(word);
+}
 
 export const DATA_FORMATS = new Set(
   `json csv tsv yaml yml xml toml html markdown md pdf txt env ini sql parquet xlsx excel jsonl`.split(/\s+/),

@@ -78,10 +78,8 @@ test("agents turn the pages of pml_curate_capabilities", async () => {
   const seen = new Set<string>();
   let cursor: string | null | undefined;
   for (let page = 0; cursor !== null && page < COUNT; page += 1) {
-    const { suggestions, next_cursor: next } = await curate(connected.client, {
-      limit: 150,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const request = cursor === undefined ? {} : { cursor };
+    const { suggestions, next_cursor: next } = await curate(connected.client, request);
     for (const { id } of suggestions) seen.add(id);
     cursor = next;
   }

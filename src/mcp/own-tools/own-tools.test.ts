@@ -146,6 +146,7 @@ test("PML's own tools, their order and their arguments", () => {
         "arguments": [
           "strategy",
           "filter",
+          "cursor",
           "renames",
           "rejects",
         ],

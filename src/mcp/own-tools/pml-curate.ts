@@ -20,7 +20,7 @@ export function createCurate(parts: CurateParts, name: "pml_curate_capabilities"
   return defineTool({
     ...tools[name],
     title: "Name capabilities",
-    description: "Suggest and give names to learned capabilities that have none. Old names keep working.",
+    description: "Suggest and give names to capabilities that have none. Old names keep working.",
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     run: (values, context) => curate(parts, values, context),
   });
@@ -59,14 +59,13 @@ async function applyRenames(
   };
 }
 
-function toRequest({ scope }: CurateParts, { filter, limit, cursor }: Input, context: CallContext): CurationRequest {
+function toRequest({ scope }: CurateParts, { filter, cursor }: Input, context: CallContext): CurationRequest {
   const { unnamed_only: unnamedOnly, namespace, min_usage: minUsage } = filter;
   const { sample, signal } = context;
   return {
     asker: askerOf(scope, context),
     filter: withoutUndefined({ unnamedOnly, namespace, minUsage }) satisfies CurationFilter,
     signal,
-    limit,
     cursor,
     ...(sample === undefined ? {} : { model: createSamplingModel(sample) }),
   };

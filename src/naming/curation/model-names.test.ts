@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { PmlError } from "../../base/errors.ts";
 import type { LanguageModel, Prompt } from "../model/language-model.ts";
 import type { Nameable } from "../nameable.ts";
-import { askForNames, withoutLiterals } from "./model-names.ts";
+import { withoutLiterals } from "../program-clues.ts";
+import { askForNames } from "./model-names.ts";
 
 function nameables(count: number): Nameable[] {
   return Array.from({ length: count }, (_, index) => ({

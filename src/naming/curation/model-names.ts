@@ -2,8 +2,10 @@ import { z } from "zod";
 import { parseName } from "../../registry/names.ts";
 import type { LanguageModel, Prompt } from "../model/language-model.ts";
 import type { Nameable } from "../nameable.ts";
+import { readProgram, withoutLiterals } from "../program-clues.ts";
 import { describeParts, type ProposedName, proposeName } from "../propose-name.ts";
-import { rateName, weighConfidence } from "../rate-name.ts";
+import { isKnown, rateName, weighConfidence } from "../rate-name.ts";
+import { splitWords } from "../verbs.ts";
 
 /** Limits the length and the cost of one answer. */
 const BATCH_SIZE = 5;
@@ -58,14 +60,6 @@ function toPrompt(batch: readonly Nameable[]): Prompt {
   return { system: SYSTEM, user: JSON.stringify(programs, undefined, 1), maxTokens: MAX_TOKENS };
 }
 
-/** Removes literals and comments: a user's values must not reach the model, and the shape of a program suffices. */
-export function withoutLiterals(code: string): string {
-  return code
-    .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, (text) => `${text[0]}…${text[0]}`)
-    .replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, "")
-    .replace(/\b\d[\d_.]*\b/g, "0");
-}
-
 const answered = z.array(z.object({ n: z.number(), name: z.string(), reason: z.string().default("") }));
 
 interface ReadName {
@@ -89,7 +83,19 @@ function readName(nameable: Nameable, found: AnsweredName | undefined): Proposed
   if (found === undefined) return `The model gave no name for ${currentName}`;
   const name = found.name.trim();
   if (parseName(name) === undefined) return `The model proposed "${name}" for ${currentName}, which is no legal name`;
+  if (hasTaskWord(nameable, name))
+    return `The model proposed "${name}" for ${currentName}, which has a word of one task only`;
   return toProposed(nameable, name, found.reason);
+}
+
+/** `top_10` is a name for any task. */
+const SMALL_NUMBER = /^\d{1,2}$/;
+
+/** A model may take names of people and values from the intent. */
+function hasTaskWord(nameable: Nameable, name: string): boolean {
+  const clues = readProgram(nameable);
+  const words = splitWords(parseName(name)?.action ?? "");
+  return words.some((word) => clues.taskWords.has(word) && !isKnown(word, clues) && !SMALL_NUMBER.test(word));
 }
 
 function parseAnswer(answer: string): z.output<typeof answered> | undefined {

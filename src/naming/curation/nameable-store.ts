@@ -4,7 +4,9 @@ import { type Asker, OWNER } from "../../registry/scope.ts";
 import { visibleTo } from "../../registry/visibility.ts";
 import type { Db } from "../../db/client.ts";
 import type { JsonSchema } from "../../base/json.ts";
-import type { Nameable } from "../nameable.ts";
+import type { StaticStructure } from "../../analysis/structure.ts";
+import { toStructure } from "../../registry/capability.ts";
+import type { Nameable, ToolNote } from "../nameable.ts";
 import { PmlError } from "../../base/errors.ts";
 import { SHOWN_DESCRIPTION } from "../../registry/record-store.ts";
 
@@ -37,6 +39,9 @@ export interface PageRequest {
 /** Largest page: a person reviews no more at once, and the query stays short. */
 const MAX_PAGE = 200;
 
+/** Values are read for their words; the first ones suffice. */
+const LONGEST_VALUE = 200;
+
 /** A name made from a program's hash. */
 const UNNAMED = sql`starts_with(r.display_name, 'unnamed_')`;
 
@@ -51,7 +56,10 @@ interface NameableRow {
   code_snippet: string | null;
   tools_used: string[];
   parameters_schema: JsonSchema | null;
+  structure: Partial<StaticStructure> | null;
   intents: string[];
+  /** Texts in the arguments of recent runs. */
+  values: string[];
   usage_count: number;
 }
 
@@ -69,7 +77,13 @@ export async function listNameables(
   const all = asker.principal === OWNER;
   const { rows } = await sql<NameableRow>`
     SELECT r.id, r.display_name, r.namespace, ${UNNAMED} AS unnamed, ${SHOWN_DESCRIPTION} AS description, v.code_snippet, v.tools_used,
-      v.parameters_schema, s.usage_count,
+      v.parameters_schema, v.structure, s.usage_count,
+      ARRAY(SELECT DISTINCT left(found.value #>> '{}', ${LONGEST_VALUE}) FROM (
+        SELECT input FROM execution_run
+        WHERE org = r.org AND record_id = r.id AND state = 'succeeded' AND parent_run_id IS NULL
+          AND (${all} OR principal = ${asker.principal})
+        ORDER BY created_at DESC LIMIT 20) x, jsonb_path_query(x.input, 'lax $.** ? (@.type() == "string")') AS found(value)
+        LIMIT 200) AS values,
       ARRAY(SELECT e.intent FROM (
         SELECT x.intent, count(*) AS times FROM (
           SELECT intent FROM execution_run
@@ -87,8 +101,9 @@ export async function listNameables(
     ORDER BY s.usage_count DESC, r.id LIMIT ${limit + 1}`.execute(db);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
+  const notes = await readNotes(db, asker, [...new Set(page.flatMap((row) => row.tools_used))]);
   return {
-    nameables: page.map(toNameable),
+    nameables: page.map((row) => toNameable(row, notes)),
     nextCursor: last === undefined ? undefined : writeCursor(last),
   };
 }
@@ -116,7 +131,43 @@ function readCursor(cursor: string): z.output<typeof cursorParts> {
   }
 }
 
-function toNameable(row: NameableRow): NameableCapability {
+/** Longer descriptions and schemas say no more about a tool. */
+const LONGEST_DESCRIPTION = 2_000;
+const LARGEST_SCHEMA = 65_536;
+
+async function readNotes(
+  db: Db,
+  { scope: { org, project } }: Asker,
+  tools: readonly string[],
+): Promise<ReadonlyMap<string, ToolNote>> {
+  if (tools.length === 0) return new Map();
+  const { rows } = await sql<NoteRow>`
+    SELECT tool_id, left(description, ${LONGEST_DESCRIPTION}) AS description, annotations ->> 'readOnlyHint' AS read_only,
+      CASE WHEN pg_column_size(input_schema) < ${LARGEST_SCHEMA} THEN input_schema END AS input_schema,
+      CASE WHEN pg_column_size(output_schema) < ${LARGEST_SCHEMA} THEN output_schema END AS output_schema
+    FROM tool_schema WHERE org = ${org} AND project = ${project} AND tool_id = ANY(${tools}::text[])`.execute(db);
+  return new Map(rows.map((row) => [row.tool_id, toNote(row)]));
+}
+
+interface NoteRow {
+  tool_id: string;
+  description: string | null;
+  input_schema: JsonSchema | null;
+  output_schema: JsonSchema | null;
+  read_only: string | null;
+}
+
+function toNote(row: NoteRow): ToolNote {
+  return {
+    id: row.tool_id,
+    description: row.description ?? undefined,
+    inputSchema: row.input_schema ?? undefined,
+    outputSchema: row.output_schema ?? undefined,
+    readOnly: row.read_only === "true",
+  };
+}
+
+function toNameable(row: NameableRow, notes: ReadonlyMap<string, ToolNote>): NameableCapability {
   return {
     id: row.id,
     currentName: row.display_name,
@@ -126,6 +177,9 @@ function toNameable(row: NameableRow): NameableCapability {
     code: row.code_snippet ?? "",
     tools: row.tools_used,
     parameters: Object.keys(row.parameters_schema?.["properties"] ?? {}),
+    structure: toStructure(row.structure),
+    definitions: row.tools_used.flatMap((tool) => notes.get(tool) ?? []),
+    values: row.values,
   };
 }
 
