@@ -7,17 +7,20 @@ export interface DefaultContext {
   /** The agent gave the program a name, and means its values. */
   readonly isNamed: boolean;
   readonly isRead: (tool: string) => boolean;
+  /** The program changes nothing; otherwise what it reads may decide what it changes. */
+  readonly onlyReads: boolean;
   readonly isSecret: (value: JsonValue) => boolean;
 }
 
 /**
- * True if the value may stay as a default. What a call changes is never named by a default, except by a choice; in a
- * program without a name neither is what stands in the intent or identifies something.
+ * True if the value may stay as a default. What is changed is never named by a default, except by a choice; in a program
+ * without a name neither is what stands in the intent or identifies something.
  */
 export function isDefault({ value, schema, uses }: LiftedParameter, context: DefaultContext): boolean {
   if (context.isSecret(value)) return false;
   const isChoice = typeof value === "boolean" || Array.isArray(schema["enum"]);
-  if (!isChoice && !uses.every(({ target }) => context.isRead(target))) return false;
+  const isSafe = context.isNamed ? uses.every(({ target }) => context.isRead(target)) : context.onlyReads;
+  if (!isChoice && !isSafe) return false;
   return context.isNamed || !(isMentioned(value, context.intent) || isIdentity(value));
 }
 

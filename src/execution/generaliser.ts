@@ -269,11 +269,12 @@ function toCandidate(succeeded: SucceededRun): Candidate | undefined {
   return { ...succeeded, program: body.program, behaviour: body.program.behaviour, recorded };
 }
 
-function toContext({ run, recorded }: Candidate): DefaultContext {
+function toContext({ run, recorded, behaviour }: Candidate): DefaultContext {
   return {
     intent: run.intent,
     isNamed: run.options.naming !== undefined,
     isRead: recorded.isRead,
+    onlyReads: behaviour.calls.every(({ target }) => recorded.isRead(target)),
     isSecret: (value) => run.secrets.hide(value) !== value,
   };
 }
