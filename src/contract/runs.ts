@@ -21,6 +21,12 @@ const runOptions = z.object({
     })
     .optional()
     .describe("The name it gets once it has succeeded."),
+  text: z
+    .string()
+    .optional()
+    .describe(
+      "JSON of the program as it was submitted, with its secrets hidden, where the capability has another text.",
+    ),
 });
 
 export const runSummary = z

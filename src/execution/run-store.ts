@@ -45,7 +45,7 @@ export interface RunOptions {
   readonly naming?: Naming;
   /** Secrets of the arguments and the program, while the run is unfinished. */
   readonly sealed?: string;
-  /** JSON of the submitted text, its secrets hidden, where the stored capability has another; gone when the run ends. */
+  /** JSON of the submitted text, its secrets hidden; stays after the end where the stored capability has another. */
   readonly text?: string;
 }
 
