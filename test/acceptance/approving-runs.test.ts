@@ -100,13 +100,13 @@ describe("a program that writes", () => {
     };
     const learned = await approveAll(await execute(client, { ...left, name: "util:left" }));
     expect(learned).toMatchObject({ status: "success", capabilityName: "util:left" });
-    const slow = `await mcp.counting.slow({ ms: 700 }); return await mcp.counting.add({ key: "right" + args.n })`;
-    await execute(client, { code: slow, args: { n: 0 }, name: "util:right" });
+    const slow = `await mcp.counting.slow({ ms: args.ms }); return await mcp.counting.add({ key: "right" + args.n })`;
+    await execute(client, { code: slow, args: { n: 0, ms: 1 }, name: "util:right" });
     const asked = await execute(client, {
-      code: `return await Promise.all([capabilities.util.left({ tool: "drop" }), capabilities.util.right({ n: 1 })])`,
+      code: `return await Promise.all([capabilities.util.left({ tool: "drop" }), capabilities.util.right({ n: 1, ms: 2_500 })])`,
     });
     expect(asked).toMatchObject({ status: "approval_required" });
-    await sleep(1_500);
+    await sleep(3_500);
     expect(scene.happened()).not.toContain("add right1");
     expect(await approveAll(asked)).toMatchObject({ status: "success" });
     expect(scene.happened().filter((line) => line === "add right1")).toHaveLength(1);
