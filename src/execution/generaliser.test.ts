@@ -77,6 +77,14 @@ describe.each(engines)("a successful run on %s", (kind) => {
     expect(again).toMatchObject({ status: "success", capabilityId: part.capabilityId, version: 2 });
   });
 
+  test("that returns something else is a variant", async () => {
+    const first = `const a = await mcp.kv.get({ key: "m1" }); const b = await mcp.kv.get({ key: "m2", of: 1 });`;
+    const one = await scene.run(`${first} return [a.value, 1];`);
+    const other = await scene.run(`${first} return [b.value, 1];`);
+    expect(other.status).toBe("success");
+    expect(other.capabilityId).not.toBe(one.capabilityId);
+  });
+
   test("over several items becomes the next version of the program for one", async () => {
     const one = await scene.run(`await mcp.kv.get({ key: "s1", of: "t1" }); return "done";`);
     const loop = `for (const key of ["s2", "s3"]) await mcp.kv.get({ key, of: "t2" }); return "done";`;
