@@ -129,13 +129,17 @@ const outcomes = {
   },
 };
 
+const readyCall = z
+  .object({ capability: z.string(), args: jsonObject })
+  .describe("A capability that may do the same with these values, and would not have to ask.");
+
 const engineFacts = z.object({ mode: z.enum(["direct", "call_by_name", "dag"]), ...identity });
 
 /** The engine's report about a run, before the edge adds links and advice. */
 const runAnswer = z.discriminatedUnion("status", [
   engineFacts.extend(outcomes.success),
   engineFacts.extend(outcomes.error),
-  engineFacts.extend({ status: z.literal("approval_required"), approval: approvalNotice }),
+  engineFacts.extend({ status: z.literal("approval_required"), approval: approvalNotice, ready: readyCall.optional() }),
   engineFacts.extend(outcomes.layerComplete),
   engineFacts.extend(outcomes.dryRun),
 ]);
@@ -155,6 +159,7 @@ export const executeAnswer = z.discriminatedUnion("status", [
   facts.extend({
     status: z.literal("approval_required"),
     approval: approvalNotice.extend({ url: z.string().describe("Where a person decides.") }),
+    ready: readyCall.optional(),
     next: z.string(),
   }),
   facts.extend(outcomes.layerComplete),

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines, openTestDatabase } from "../../test/support/databases.ts";
-import { createEngineScene, createTestSandbox, type EngineScene, scope } from "../../test/support/engine-scene.ts";
+import {
+  caller,
+  createEngineScene,
+  createTestSandbox,
+  type EngineScene,
+  scope,
+} from "../../test/support/engine-scene.ts";
 import type { RunAnswer } from "../contract/execute.ts";
 import type { DatabaseClient } from "../db/client.ts";
 import type { ProcessSandbox } from "../sandbox/sandbox.ts";
@@ -125,5 +131,28 @@ describe.each(engines)("a successful run on %s", (kind) => {
     expect(await scene.run("", { kind: "capability", capability: "kv:own" })).toMatchObject({
       result: { value: "own7" },
     });
+  });
+
+  test("that would have to ask is offered the capability that need not", async () => {
+    const first = await scene.run(`return await mcp.kv.add({ key: "r1" });`);
+    if (first.status !== "approval_required") throw new Error(JSON.stringify(first));
+    const decision = { decision: "approve", by: "bob", via: "cli" } as const;
+    const context = { caller, signal: new AbortController().signal };
+    await scene.permissions.decideApproval(scope, first.approval.id, decision);
+    const learned = await scene.engine.continueRun(scope, first.workflowId ?? "", context);
+    expect(learned.status).toBe("success");
+
+    const call = { kind: "capability", capability: learned.capabilityName ?? "", args: { key: "r2" } } as const;
+    const asked = await scene.run("", call);
+    if (asked.status !== "approval_required") throw new Error(JSON.stringify(asked));
+    expect(asked.ready).toBeUndefined();
+    await scene.permissions.decideApproval(scope, asked.approval.id, { ...decision, remember: true });
+
+    const other = await scene.run(`const done = await mcp.kv.add({ key: 'r3' }); return done;`);
+    expect(other).toMatchObject({
+      status: "approval_required",
+      ready: { capability: learned.capabilityName, args: { key: "r3" } },
+    });
+    expect(await scene.run("", { ...call, args: { key: "r3" } })).toMatchObject({ status: "success" });
   });
 });

@@ -24,10 +24,16 @@ export interface RunReport {
   readonly learned?: JsonSchema;
 }
 
+/** A call that would not have to ask. */
+export interface ReadyCall {
+  readonly capability: string;
+  readonly args: JsonObject;
+}
+
 export type ReportedOutcome =
   | { readonly kind: "ended"; readonly ended: Exclude<SessionEnd, { kind: "parked" }> }
   | { readonly kind: "over"; readonly run: StoredRun }
-  | { readonly kind: "waiting"; readonly approval: Approval }
+  | { readonly kind: "waiting"; readonly approval: Approval; readonly ready?: ReadyCall | undefined }
   | { readonly kind: "layer" }
   | ({ readonly kind: "dry_run" } & DryRunReport);
 
@@ -59,7 +65,8 @@ export function toAnswer(report: RunReport, outcome: ReportedOutcome): RunAnswer
       const { id, tools, expiresAt } = outcome.approval;
       const asked = tools.filter(({ decision }) => decision === "ask").map(({ tool }) => tool);
       const approval = { id, tools: asked, expiresAt: expiresAt.toISOString() };
-      return { ...base, status: "approval_required", approval };
+      const { ready } = outcome;
+      return { ...base, status: "approval_required", approval, ...(ready === undefined ? {} : { ready }) };
     }
   }
 }

@@ -3,10 +3,11 @@ import type { CapabilityRegistry } from "../registry/capability-registry.ts";
 import { isUnnamed } from "../registry/fqdn.ts";
 import type { Asker, Scope } from "../registry/scope.ts";
 import { PmlError } from "../base/errors.ts";
+import { bindArguments } from "../analysis/behaviour/bind-arguments.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Approval } from "../permissions/approval.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import { refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
+import { type ReadyCall, refusalAnswer, toAnswer, type RunReport } from "./run-answer.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { AnalysedPrograms } from "./analysed-programs.ts";
@@ -16,7 +17,7 @@ import { Generaliser, type SettledRun } from "./generaliser.ts";
 import { Journal } from "./journal.ts";
 import type { RunCaller } from "./ports.ts";
 import { checkArguments, checkOwnArguments, refuseLargeArguments } from "./check-args.ts";
-import type { Programs, Runnable } from "./programs.ts";
+import { isProvisional, type Programs, type Runnable } from "./programs.ts";
 import type { EndedRun } from "./remember.ts";
 import type { RunAnswer, RunError } from "../contract/execute.ts";
 import { countParkedRuns, expiredRun } from "./parked-store.ts";
@@ -93,13 +94,28 @@ export class Engine {
       const full = await this.#findParkingProblem(run);
       if (full !== undefined) return refusalAnswer(report, full);
       await parkRun(this.#options.db, sealRun(run), { entries: [], approvalId: verdict.approval.id });
-      return toAnswer(report, { kind: "waiting", approval: verdict.approval });
+      const ready = await this.#findReadyCall(run, runnable, context.caller);
+      return toAnswer(report, { kind: "waiting", approval: verdict.approval, ready });
     }
     const { plan } = verdict;
     return this.#start(
       { ...context, run: { ...run, approvedTools: plan.grants }, runnable, plan, recorded: [], depth: 0, planKey: "" },
       report,
     );
+  }
+
+  /** The capability that the program may be, with the program's values, if it could run without a question. */
+  async #findReadyCall(run: Run, runnable: Runnable, caller: RunCaller): Promise<ReadyCall | undefined> {
+    const { capability, body } = runnable;
+    if (body.kind !== "code" || !isProvisional(runnable) || capability.source.type !== "code") return undefined;
+    const stored = await this.#options.analysed.analyse(capability.source.code);
+    if (stored.behaviour === undefined || body.program.behaviour === undefined) return undefined;
+    const args = bindArguments(stored.behaviour.calls, { calls: body.program.behaviour.calls, args: run.args });
+    if (args === undefined || run.secrets.hide(args) !== args) return undefined;
+    const { displayName } = capability;
+    const request = { kind: "capability", capability: displayName, args, intent: run.intent, options: {} } as const;
+    const reason = await this.whyNotAtOnce(run.scope, request, caller);
+    return reason === undefined ? { capability: displayName, args } : undefined;
   }
 
   /** Reason why a capability cannot run at once with these arguments, without asking anyone; undefined if it can. */

@@ -178,10 +178,14 @@ function argumentsOf({ args: given, context }: Input): JsonObject | undefined {
 export function withLinks({ approvalUrl }: Pick<ExecuteParts, "approvalUrl">, answer: RunAnswer): RunReport {
   if (answer.status !== "approval_required") return answer;
   const { id } = answer.approval;
+  const ready =
+    answer.ready === undefined
+      ? ""
+      : `${JSON.stringify(answer.ready)} may do the same and needs no question. Otherwise: `;
   return {
     ...answer,
     approval: { ...answer.approval, url: approvalUrl(id) },
-    next: `A person decides at ${approvalUrl(id)}. When they have, call pml_execute with continue_workflow: {"workflow_id": "${answer.workflowId ?? ""}"}.`,
+    next: `${ready}A person decides at ${approvalUrl(id)}. When they have, call pml_execute with continue_workflow: {"workflow_id": "${answer.workflowId ?? ""}"}.`,
   };
 }
 
