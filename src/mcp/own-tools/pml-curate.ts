@@ -59,6 +59,9 @@ async function applyRenames(
   };
 }
 
+/** Smaller than for people: an agent has the whole page, with reasons, in its context. */
+const PAGE = 100;
+
 function toRequest({ scope }: CurateParts, { filter, cursor }: Input, context: CallContext): CurationRequest {
   const { unnamed_only: unnamedOnly, namespace, min_usage: minUsage } = filter;
   const { sample, signal } = context;
@@ -66,6 +69,7 @@ function toRequest({ scope }: CurateParts, { filter, cursor }: Input, context: C
     asker: askerOf(scope, context),
     filter: withoutUndefined({ unnamedOnly, namespace, minUsage }) satisfies CurationFilter,
     signal,
+    limit: PAGE,
     cursor,
     ...(sample === undefined ? {} : { model: createSamplingModel(sample) }),
   };
