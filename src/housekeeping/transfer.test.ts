@@ -229,9 +229,11 @@ test("an export contains every table that holds memory", async () => {
   const caches = ["capability_memo", "embedding_cache"];
   // Verdicts hold one principal of this gateway to one count each.
   const verdicts = ["capability_feedback"];
+  // Confidence is learned from what happens on this gateway.
+  const calibration = ["recall_decision"];
   const expected = rows
     .map((row) => (row as { tablename: string }).tablename)
-    .filter((name) => ![...coordination, ...grants, ...caches, ...verdicts].includes(name));
+    .filter((name) => ![...coordination, ...grants, ...caches, ...verdicts, ...calibration].includes(name));
   expect(header.tables.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
   expect(header.tables.filter(({ rows: count }) => count === 0)).toEqual([]);
 });

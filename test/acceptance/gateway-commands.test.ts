@@ -67,7 +67,7 @@ test("add and remove edit the configuration in force and keep everything else in
   });
   expect((await runPml(["remove", "files"], options)).stdout).toBe(`Removed files from ${file}\n`);
   expect(await runPml(["remove", "files"], options)).toMatchObject({ code: EXIT.notFound });
-  for (const name of ["Files", "cap", "a_b"]) {
+  for (const name of ["Files!", "cap", "_a"]) {
     const refused = await runPml(["add", name, "--", "x"], options);
     expect([refused.code, refused.stdout]).toEqual([EXIT.failed, ""]);
     expect(refused.stderr).toContain(`The server "${name}" cannot be added`);

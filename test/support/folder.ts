@@ -8,5 +8,5 @@ export interface TestFolder extends AsyncDisposable {
 
 export async function makeFolder(name = "pml-test-"): Promise<TestFolder> {
   const path = await mkdtemp(join(tmpdir(), name));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }

@@ -66,9 +66,11 @@ class Scene {
   async #create(asker: Asker): Promise<string[]> {
     const mark = this.tenants.newMark();
     const visibility = this.tenants.pickVisibility();
+    // Only admins make records visible beyond their project.
+    const author = { ...asker, admin: true };
     if (this.random.chance(20)) {
       const text = JSON.stringify({ name: `io.test/${mark}`, description: mark, version: "1.0.0" });
-      const outcome = await attempt(() => this.servers.register(asker, { text, name: mark, visibility }));
+      const outcome = await attempt(() => this.servers.register(author, { text, name: mark, visibility }));
       const made = await this.registry.whois(asker, `mcp:${mark}`);
       this.#know(asker, made, [mark]);
       return this.#leaks("register", asker, { asked: text, outcome });
@@ -76,7 +78,7 @@ class Scene {
     // Tenants share some names, so marks identify the owner of a record.
     const name = this.random.chance(30) ? `fs:common${this.random.between(1, 3)}` : `fs:${mark}`;
     const request = { name, code: `return "${mark}"`, description: `about ${mark}`, tags: [mark, "all"], visibility };
-    const outcome = await attempt(() => this.registry.save(asker, request));
+    const outcome = await attempt(() => this.registry.save(author, request));
     if (outcome.code === "") {
       const { record } = outcome.value as { record: CapabilityRecord };
       this.#know(asker, record, [mark]);

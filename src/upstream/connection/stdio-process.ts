@@ -54,6 +54,7 @@ export class StdioProcess implements Transport {
   readonly #stderr: string[] = [];
   #stderrRest = "";
   #exit: string | undefined;
+  #isClosed = false;
 
   constructor(server: StdioServer, options: StdioProcessOptions) {
     this.#server = server;
@@ -91,7 +92,10 @@ export class StdioProcess implements Transport {
       this.#exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
       this.#afterExit(child);
     });
-    child.once("close", () => this.onclose?.());
+    child.once("close", () => {
+      this.#isClosed = true;
+      this.onclose?.();
+    });
     return new Promise((resolve, reject) => {
       child.once("spawn", () => {
         if (child.pid !== undefined) this.#options.groups.add(child.pid);
@@ -118,7 +122,10 @@ export class StdioProcess implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (!stdin?.writable) return Promise.reject(new Error("the server's process has ended"));
+    if (stdin === undefined || stdin === null || this.#isClosed)
+      return Promise.reject(new Error("the server's process has ended"));
+    // The process is about to end; its end fails the request, with the reason.
+    if (!stdin.writable) return Promise.resolve();
     return new Promise((resolve) => {
       if (stdin.write(`${JSON.stringify(message)}\n`)) resolve();
       else stdin.once("drain", resolve).once("close", resolve);
