@@ -52,23 +52,26 @@ async function seedUnnamed({ db }: DatabaseClient, seed: Seed): Promise<string> 
   const { description, visibility = "private" } = seed;
   const name = { display_name: `unnamed_${hash}`, namespace: "filesystem", action: `exec_${hash}`, hash };
   const fqdn = `${org}.${project}.filesystem.exec_${hash}.${hash}`;
-  await db
-    .insertInto("capability_records")
-    .values({ org, id, project, fqdn, ...name, state: "active", visibility, description: description ?? null })
-    .execute();
-  await db
-    .insertInto("capability_versions")
-    .values({
-      org,
-      record_id: id,
-      version: 1,
-      source_kind: "code",
-      code_snippet: "1",
-      source_hash: id,
-      tools_used: ["filesystem:read_text_file"],
-    })
-    .execute();
-  await db.insertInto("capability_stat").values({ org, record_id: id, usage_count: 1 }).execute();
+  // All at once, as the product does: a watch that counts in between would see half a capability.
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto("capability_records")
+      .values({ org, id, project, fqdn, ...name, state: "active", visibility, description: description ?? null })
+      .execute();
+    await tx
+      .insertInto("capability_versions")
+      .values({
+        org,
+        record_id: id,
+        version: 1,
+        source_kind: "code",
+        code_snippet: "1",
+        source_hash: id,
+        tools_used: ["filesystem:read_text_file"],
+      })
+      .execute();
+    await tx.insertInto("capability_stat").values({ org, record_id: id, usage_count: 1 }).execute();
+  });
   if (seed.intentBy !== undefined) {
     const [principal, intent] = seed.intentBy;
     await db
