@@ -8,7 +8,7 @@ import { findClosest } from "../base/closest.ts";
 import { PmlError } from "../base/errors.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import { Secrets } from "../secrets/secrets.ts";
-import { type HiddenProgram, hideLiterals, mayHide } from "./hide-literals.ts";
+import { findNamedSecrets, type HiddenProgram, hideLiterals, mayHide } from "./hide-literals.ts";
 import { describeToolSource, type PresetTool } from "./tool-source.ts";
 
 /** A program with a syntax error. */
@@ -71,8 +71,9 @@ export class AnalysedPrograms {
 
   /** Hides literals that are secret. */
   async hide(code: string): Promise<HiddenProgram<string>> {
-    return mayHide(code, this.secrets)
-      ? hideLiterals(code, (await this.analyse(code)).literals, this.secrets)
+    const program = await this.analyse(code);
+    return mayHide(code, this.secrets) || findNamedSecrets(program.behaviour).length > 0
+      ? hideLiterals(code, program, this.secrets)
       : { source: code, parts: [], values: [] };
   }
 

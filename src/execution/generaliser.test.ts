@@ -24,6 +24,10 @@ function write(key: string, result: string): string {
   return `const a = await mcp.kv.get({ key: "${key}1" }); const b = await mcp.kv.get({ key: "${key}2", of: a.value }); return ${result};`;
 }
 
+function readSets({ db }: DatabaseClient): Promise<unknown[]> {
+  return db.selectFrom("capability_permission_set").selectAll().execute();
+}
+
 describe.each(engines)("a successful run on %s", (kind) => {
   let client: DatabaseClient;
   let scene: EngineScene;
@@ -115,6 +119,14 @@ describe.each(engines)("a successful run on %s", (kind) => {
     expect(run?.args).toEqual({ key: "counted9" });
   });
 
+  test("in other words leaves what the capability was allowed as it is", async () => {
+    const before = await readSets(client);
+    expect(await scene.run(`/* other */ return await mcp.kv.get({ key: "allowed1" });`)).toMatchObject({
+      status: "success",
+    });
+    expect(await readSets(client)).toEqual(before);
+  });
+
   test("with a password is kept without it", async () => {
     const secret = "hunter2 and more";
     const answer = await scene.run(`return (await mcp.kv.get({ key: "p1", password: "${secret}" })).value;`);
@@ -122,6 +134,8 @@ describe.each(engines)("a successful run on %s", (kind) => {
     const found = await findCapabilityById(client.db, scope, { id: answer.capabilityId ?? "" });
     expect(found?.source).toMatchObject({ code: expect.stringContaining("password: args.password") as string });
     expect(JSON.stringify(found)).not.toContain(secret);
+    const versions = await client.db.selectFrom("capability_versions").selectAll().execute();
+    expect(JSON.stringify(versions).includes(secret)).toBe(false);
   });
 
   test("of a program that is named keeps its values as defaults where it only reads", async () => {

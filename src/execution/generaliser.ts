@@ -142,7 +142,8 @@ export class Generaliser {
     if (lifted.length === 0) return undefined;
     const context = toContext(candidate);
     const code = writeGeneralised(runnable.text, lifted, (parameter) => isDefault(parameter, context));
-    if ((await analysed.hide(code)).values.length > 0) return undefined;
+    const { parts, values } = await analysed.hide(code);
+    if (parts.length + values.length > 0) return undefined;
     const program = await analysed.analyse(code);
     const args = { ...run.args, ...Object.fromEntries(lifted.map((each) => [each.name, each.value])) };
     const replayed = await replayRecorded(this.#options, { program, args }, recorded);

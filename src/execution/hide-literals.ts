@@ -1,9 +1,11 @@
-import type { LiteralRange } from "../analysis/structure.ts";
+import type { AnalysedProgram } from "../analysis/structure.ts";
 import { TextEdits } from "../analysis/text-edits.ts";
 import { PmlError } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import { readStringLiteral } from "../base/string-literal.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
+import { isSecretSchema } from "../secrets/secret-schema.ts";
+import { namesSecret } from "../secrets/secret-words.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 
 /** A program as it is stored and shown. */
@@ -24,14 +26,20 @@ export function mayHide(code: string, secrets: Secrets): boolean {
  * Hides the literals and comments of a program that hold a secret, each as a whole. Code itself is never hidden: what is
  * shown is what runs.
  */
-export function hideLiterals(code: string, literals: readonly LiteralRange[], secrets: Secrets): HiddenProgram<string> {
+export function hideLiterals(
+  code: string,
+  { literals, behaviour }: Pick<AnalysedProgram, "literals" | "behaviour">,
+  secrets: Secrets,
+): HiddenProgram<string> {
+  const named = new Map(findNamedSecrets(behaviour));
   const edits = new TextEdits();
   const parts: string[] = [];
   const values: string[] = [];
-  for (const [start, end] of literals) {
+  const listed = literals.map(([start, end]) => [start, end] as const);
+  for (const [start, end] of new Map([...listed, ...named])) {
     const written = code.slice(start, end);
     const value = readStringLiteral(written);
-    if (secrets.hideText(value) === value) continue;
+    if (!named.has(start) && secrets.hideText(value) === value) continue;
     edits.replace(start, end, secrets.placeholderOf(written));
     parts.push(written);
     values.push(value);
@@ -39,6 +47,19 @@ export function hideLiterals(code: string, literals: readonly LiteralRange[], se
   const source = edits.apply(code).text;
   if (secrets.withoutKnown(source) !== source) throw secretInCode();
   return { source, parts, values };
+}
+
+/** The insides of literals that a tool gets in an argument that is named like a secret, or that its schema marks. */
+export function findNamedSecrets(behaviour: AnalysedProgram["behaviour"]): [start: number, end: number][] {
+  const secret = behaviour?.lifted.filter(
+    ({ schema, value, uses }) =>
+      typeof value === "string" &&
+      value !== "" &&
+      (isSecretSchema(schema) || uses.some(({ path }) => namesSecret(path.at(-1) ?? ""))),
+  );
+  return (
+    secret?.flatMap(({ ranges }) => ranges.map(({ start, end }) => [start + 1, end - 1] as [number, number])) ?? []
+  );
 }
 
 /** Hides secrets in the arguments of a plan's tasks. */

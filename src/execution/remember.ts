@@ -78,7 +78,9 @@ export class RunMemory {
   async #learn(ended: EndedRun, hidden: HiddenRun): Promise<void> {
     try {
       await this.#learnSchemas(ended.run, hidden);
-      await this.#keepPermissions(ended);
+      // A person allowed this to the text that ran, not to the capability it joined.
+      const isJoined = isProvisional(ended.runnable) && ended.runnable.capability.state !== "draft";
+      if (!isJoined) await this.#keepPermissions(ended);
     } catch (error) {
       this.#options.log.error({ run: ended.run.id, error: String(error) }, "nothing could be learned from a run");
     }
