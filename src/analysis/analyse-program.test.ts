@@ -32,6 +32,17 @@ describe("analyseProgram", () => {
     ]);
   });
 
+  test("leads a throw to what follows its handler, also where the try has no calls", () => {
+    const outcome = analyse("try { if (args.a) throw new Error('x') } catch {}\nawait mcp.a.b({})");
+    const edges = outcome.kind === "program" ? outcome.program.structure.edges : [];
+    expect(edges.map((edge) => [edge.from, edge.to, edge.type === "conditional" ? edge.outcome : edge.type])).toEqual(
+      expect.arrayContaining([
+        ["d1", "n1", "true"],
+        ["d1", "n1", "false"],
+      ]),
+    );
+  });
+
   test("leaves values that look like secrets out of labels", () => {
     expect(labels("await mcp.a.b({ apiKey: 'sk-123', password: 'x' })")).toEqual(["a:b"]);
   });

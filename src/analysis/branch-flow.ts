@@ -104,9 +104,10 @@ function walkTryWithoutCalls(
   flow: FlowWalker,
   frontier: Frontier,
 ) {
-  const passed = flow.walk(block, frontier);
-  const caught = handler === null ? [] : flow.walk(handler, frontier);
-  return flow.walk(finalizer, handler === null || caught.length === 0 ? passed : merge(passed, caught));
+  if (handler === null) return flow.walk(finalizer, flow.walk(block, frontier));
+  const { frontier: passed, thrown } = flow.catching(() => flow.walk(block, frontier));
+  const caught = flow.walk(handler, thrown.length === 0 ? frontier : merge(frontier, thrown));
+  return flow.walk(finalizer, caught.length === 0 ? passed : merge(passed, caught));
 }
 
 function merge(a: Frontier, b: Frontier): Frontier {

@@ -30,6 +30,8 @@ export interface FlowWalker {
   leave(kind: "return" | "throw" | "break" | "continue", label: string | undefined, frontier: Frontier): Frontier;
   /** Runs `body` and collects the edges from each return, throw, break and continue in it. */
   guarded(body: () => Frontier): { readonly frontier: Frontier; readonly abrupt: Frontier };
+  /** Runs `body` and collects the edges from each throw in it. */
+  catching(body: () => Frontier): { readonly frontier: Frontier; readonly thrown: Frontier };
   returnFrom(frontier: Frontier): void;
   labelsOf(node: Node): readonly string[];
 }

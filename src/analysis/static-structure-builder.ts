@@ -34,6 +34,8 @@ interface FunctionState {
   readonly targets: BreakTarget[];
   /** Edges that leave a `try` with a `finally`, innermost last. */
   readonly guards: OpenEdge[][];
+  /** Throws in a `try` that has a handler and no calls, innermost last. */
+  readonly catches: OpenEdge[][];
 }
 
 /**
@@ -136,7 +138,12 @@ export class StaticStructureBuilder implements FlowWalker {
   }
 
   leave(kind: "return" | "throw" | "break" | "continue", label: string | undefined, frontier: Frontier): Frontier {
-    const { guards, returns, targets } = this.#state;
+    const { guards, catches, returns, targets } = this.#state;
+    const handler = kind === "throw" ? catches.at(-1) : undefined;
+    if (handler !== undefined) {
+      pushAll(handler, frontier);
+      return [];
+    }
     pushAll(guards.at(-1) ?? [], frontier);
     if (kind === "return" && guards.length === 0) pushAll(returns, frontier);
     if (kind === "break") {
@@ -154,6 +161,14 @@ export class StaticStructureBuilder implements FlowWalker {
     return { frontier, abrupt };
   }
 
+  catching(body: () => Frontier): { readonly frontier: Frontier; readonly thrown: Frontier } {
+    const thrown: OpenEdge[] = [];
+    this.#state.catches.push(thrown);
+    const frontier = body();
+    this.#state.catches.pop();
+    return { frontier, thrown };
+  }
+
   returnFrom(frontier: Frontier): void {
     this.leave("return", undefined, frontier);
   }
@@ -168,7 +183,7 @@ export class StaticStructureBuilder implements FlowWalker {
 }
 
 function createState(): FunctionState {
-  return { returns: [], targets: [], guards: [] };
+  return { returns: [], targets: [], guards: [], catches: [] };
 }
 
 const HANDLERS: ByType<readonly [StaticStructureBuilder, Frontier], Frontier> = {

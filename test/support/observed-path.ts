@@ -21,7 +21,7 @@ export async function findStrayPath(
     const { structure } = await scene.engine.programs.fromCode({ scope, principal: "local" }, code, {});
     const strays = [
       ...strayCalls(structure, entries),
-      ...unexplainedVisits(structure, buildTrace(entries, structure)),
+      ...unexplainedVisits(structure, buildTrace(entries, structure), code),
       ...(["success", "error"].includes(answer.status) ? [] : [`status ${answer.status}`]),
     ];
     if (strays.length > 0)
@@ -41,20 +41,33 @@ function strayCalls({ nodes }: StaticStructure, entries: readonly JournalEntry[]
   });
 }
 
+const SILENT: ReadonlySet<string> = new Set(["loop", "try", "fork", "join"]);
+
 /** Visited nodes that no edge reaches from other visited nodes, given the observed outcomes. */
-function unexplainedVisits({ nodes, edges }: StaticStructure, { path, decisions, tasks }: Trace): string[] {
+function unexplainedVisits(
+  { nodes, edges }: StaticStructure,
+  { path, decisions, tasks }: Trace,
+  code: string,
+): string[] {
   const visited = new Set(path);
   const outcomes = new Set(decisions.map(({ nodeId, outcome }) => `${nodeId} ${outcome}`));
-  // A loop without iterations, or a try without calls, leaves no entry and is passed through.
+  // A loop without iterations, or a try without calls, leaves no entry and is passed through. So does a call that
+  // nobody waits for: the program may end before it goes out.
+  const isAwaited = (start: number): boolean => /\bawait\s*$/.test(code.slice(0, start));
   const silent = new Set(
-    nodes.filter(({ type }) => ["loop", "try", "fork", "join"].includes(type)).map(({ id }) => id),
+    nodes
+      .filter(({ type, range }) => SILENT.has(type) || (type === "task" && !isAwaited(range.start)))
+      .map(({ id }) => id),
   );
   // A function's body is placed at its first call; every other call enters it as well.
   const inFunctions = new Set<string | undefined>(
     [...tasks, ...decisions].filter(({ loop }) => /(^|\/)h\d+:/.test(loop)).map(({ nodeId }) => nodeId),
   );
-  for (const { from, to, type } of edges)
-    if (silent.has(from) && type !== "provides" && inFunctions.has(to)) inFunctions.add(from);
+  for (let size = -1; size < inFunctions.size;) {
+    size = inFunctions.size;
+    for (const { from, to, type } of edges)
+      if (silent.has(from) && type !== "provides" && inFunctions.has(to)) inFunctions.add(from);
+  }
   const incoming = Map.groupBy(
     edges.filter(({ type }) => type !== "provides"),
     ({ to }) => to,
