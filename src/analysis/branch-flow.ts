@@ -92,7 +92,7 @@ export function walkTry(node: NodeOf<"TryStatement">, flow: FlowWalker, frontier
     return handler === null ? passed : [...passed, ...flow.walk(handler, [{ from, outcome: "catch" }])];
   };
   if (finalizer === null) return walkBody();
-  const { frontier: normal, abrupt } = flow.guarded(walkBody);
+  const { frontier: normal, edges: abrupt } = flow.guarded(walkBody);
   const done = flow.walk(finalizer, [...normal, ...abrupt]);
   if (abrupt.length > 0) flow.returnFrom(done);
   return normal.length === 0 ? [] : done;
@@ -105,7 +105,7 @@ function walkTryWithoutCalls(
   frontier: Frontier,
 ) {
   if (handler === null) return flow.walk(finalizer, flow.walk(block, frontier));
-  const { frontier: passed, thrown } = flow.catching(() => flow.walk(block, frontier));
+  const { frontier: passed, edges: thrown } = flow.catching(() => flow.walk(block, frontier));
   const caught = flow.walk(handler, thrown.length === 0 ? frontier : merge(frontier, thrown));
   return flow.walk(finalizer, caught.length === 0 ? passed : merge(passed, caught));
 }

@@ -12,6 +12,12 @@ export interface BreakTarget {
   readonly breaks: OpenEdge[];
 }
 
+/** A walked part: where it goes on, and the edges that leave it in a way that was asked for. */
+export interface Collected {
+  readonly frontier: Frontier;
+  readonly edges: Frontier;
+}
+
 /** The state and steps that the parts of the structure builder share while they walk a program in execution order. */
 export interface FlowWalker {
   readonly draft: Draft;
@@ -29,9 +35,9 @@ export interface FlowWalker {
   breakable(target: BreakTarget, body: () => Frontier): Frontier;
   leave(kind: "return" | "throw" | "break" | "continue", label: string | undefined, frontier: Frontier): Frontier;
   /** Runs `body` and collects the edges from each return, throw, break and continue in it. */
-  guarded(body: () => Frontier): { readonly frontier: Frontier; readonly abrupt: Frontier };
+  guarded(body: () => Frontier): Collected;
   /** Runs `body` and collects the edges from each throw in it. */
-  catching(body: () => Frontier): { readonly frontier: Frontier; readonly thrown: Frontier };
+  catching(body: () => Frontier): Collected;
   returnFrom(frontier: Frontier): void;
   labelsOf(node: Node): readonly string[];
 }

@@ -3,7 +3,7 @@ import { bindingOf } from "./bindings.ts";
 import { walkConditional, walkIf, walkLogical, walkSwitch, walkTry } from "./branch-flow.ts";
 import { walkCall, walkDeclarator } from "./call-flow.ts";
 import { Draft, type DraftNode, type DraftPart, type Frontier, type OpenEdge } from "./draft.ts";
-import type { BreakTarget, FlowWalker } from "./flow-walker.ts";
+import type { Collected, BreakTarget, FlowWalker } from "./flow-walker.ts";
 import { walkLoop } from "./loop-flow.ts";
 import type { ProgramProblem } from "./problem.ts";
 import type { Scopes } from "./scopes.ts";
@@ -153,20 +153,12 @@ export class StaticStructureBuilder implements FlowWalker {
     return [];
   }
 
-  guarded(body: () => Frontier): { readonly frontier: Frontier; readonly abrupt: Frontier } {
-    const abrupt: OpenEdge[] = [];
-    this.#state.guards.push(abrupt);
-    const frontier = body();
-    this.#state.guards.pop();
-    return { frontier, abrupt };
+  guarded(body: () => Frontier): Collected {
+    return collect(this.#state.guards, body);
   }
 
-  catching(body: () => Frontier): { readonly frontier: Frontier; readonly thrown: Frontier } {
-    const thrown: OpenEdge[] = [];
-    this.#state.catches.push(thrown);
-    const frontier = body();
-    this.#state.catches.pop();
-    return { frontier, thrown };
+  catching(body: () => Frontier): Collected {
+    return collect(this.#state.catches, body);
   }
 
   returnFrom(frontier: Frontier): void {
@@ -180,6 +172,14 @@ export class StaticStructureBuilder implements FlowWalker {
     }
     return labels;
   }
+}
+
+function collect(collectors: OpenEdge[][], body: () => Frontier): Collected {
+  const edges: OpenEdge[] = [];
+  collectors.push(edges);
+  const frontier = body();
+  collectors.pop();
+  return { frontier, edges };
 }
 
 function createState(): FunctionState {

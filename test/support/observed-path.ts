@@ -56,7 +56,9 @@ function unexplainedVisits(
   const isAwaited = (start: number): boolean => /\bawait\s*$/.test(code.slice(0, start));
   const silent = new Set(
     nodes
-      .filter(({ type, range }) => SILENT.has(type) || (type === "task" && !isAwaited(range.start)))
+      .filter(
+        ({ id, type, range }) => SILENT.has(type) || (type === "task" && !visited.has(id) && !isAwaited(range.start)),
+      )
       .map(({ id }) => id),
   );
   // A function's body is placed at its first call; every other call enters it as well.
